@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: MIT */
+#include "cpumask.h"
+
+#include "rawcall.h"
+#include "text.h"
+
+#include <errno.h>
+#include <string.h>
+
+unsigned cq_cpumask_count(const uint64_t *mask, size_t words)
+{
+	unsigned count = 0;
+
+	for (size_t i = 0; i < words; i++)
+		count += (unsigned)__builtin_popcountll(mask[i]);
+	return count;
+}
+
+/* The number of the lowest bit of WORD that has NTH set bits below it; WORD has more than NTH. */
+static unsigned nth_bit(uint64_t word, unsigned nth)
+{
+	while (nth--)
+		word &= word - 1;
+	return (unsigned)__builtin_ctzll(word);
+}
+
+unsigned cq_cpumask_nth(const uint64_t *mask, size_t words, unsigned nth)
+{
+	unsigned last = 0;
+
+	for (size_t i = 0; i < words; i++) {
+		unsigned here = (unsigned)__builtin_popcountll(mask[i]);
+
+		if (here > nth)
+			return (unsigned)i * CQ_WORD_BITS + nth_bit(mask[i], nth);
+		if (here)
+			last = (unsigned)i * CQ_WORD_BITS + nth_bit(mask[i], here - 1);
+		nth -= here;
+	}
+	return last;
+}
+
+/* Keeps the lowest COUNT bits that are set in WORD. */
+static uint64_t lowest_bits(uint64_t word, unsigned count)
+{
+	uint64_t rest = word;
+
+	for (; count && rest; count--)
+		rest &= rest - 1;
+	return word ^ rest;
+}
+
+/* The bits of word I that belong to CPUs from number FIRST on. */
+static uint64_t from_cpu(size_t i, unsigned first)
+{
+	size_t base = i * CQ_WORD_BITS;
+
+	if (base >= first)
+		return ~UINT64_C(0);
+	return first - base >= CQ_WORD_BITS ? 0 : ~UINT64_C(0) << (first - base);
+}
+
+void cq_cpumask_keep_run(uint64_t *mask, size_t words, unsigned first, unsigned count)
+{
+	unsigned left = count;
+
+	if (cq_cpumask_count(mask, words) <= count)
+		return;
+	/* From FIRST up, where what lies below it stays for the second round; then from the bottom. */
+	for (int round = 0; round < 2; round++) {
+		for (size_t i = 0; i < words; i++) {
+			uint64_t high = from_cpu(i, first);
+			uint64_t here = round == 0 ? mask[i] & high : mask[i] & ~high;
+			uint64_t kept = lowest_bits(here, left);
+
+			left -= (unsigned)__builtin_popcountll(kept);
+			mask[i] ^= here ^ kept;
+		}
+	}
+}
+
+bool cq_cpumask_intersect(struct cq_cpumask *mask, const struct cq_cpumask *other)
+{
+	uint64_t common = 0;
+
+	for (size_t i = 0; i < CQ_MASK_WORDS; i++)
+		common |= mask->words[i] & other->words[i];
+	if (!common)
+		return false;
+	for (size_t i = 0; i < CQ_MASK_WORDS; i++)
+		mask->words[i] &= other->words[i];
+	return true;
+}
+
+int cq_cpumask_parse_list(const char *text, size_t length, struct cq_cpumask *ret)
+{
+	const char *p = text, *end = text + length;
+	uint64_t first, last;
+	struct cq_cpumask mask;
+
+	memset(&mask, 0, sizeof mask);
+	while (p < end && *p != '\n') {
+		if (!cq_text_number(&p, UINT32_MAX, &first))
+			return -EINVAL;
+		last = first;
+		if (*p == '-' && (p++, !cq_text_number(&p, UINT32_MAX, &last) || last < first))
+			return -EINVAL;
+		for (uint64_t cpu = first; cpu <= last && cpu < CQ_MAX_CPUS; cpu++)
+			mask.words[cpu / CQ_WORD_BITS] |= UINT64_C(1) << cpu % CQ_WORD_BITS;
+		if (*p == ',')
+			p++;
+		else if (p < end && *p != '\n')
+			return -EINVAL;
+	}
+	memmove(ret, &mask, sizeof mask);
+	return 0;
+}
+
+int cq_cpumask_of_thread(struct cq_cpumask *ret)
+{
+	/* The kernel wants a size of at least its own nr_cpu_ids; it fills only that many. */
+	long got = cq_raw_sched_getaffinity(0, sizeof *ret, ret);
+
+	if (got < 0)
+		return (int)got;
+	memset((char *)ret + got, 0, sizeof *ret - (size_t)got);
+	return 0;
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/* Starting the program in place of cpuquota-exec. */
+#ifndef CQ_LAUNCH_H
+#define CQ_LAUNCH_H
+
+/* Exit statuses of cpuquota-exec itself, as those of env(1) and timeout(1). */
+#define CQ_EXIT_FAILED 125
+#define CQ_EXIT_CANNOT_EXECUTE 126
+#define CQ_EXIT_NOT_FOUND 127
+
+/* Puts LIBRARY behind what LD_PRELOAD has in LIST (NULL: unset), unless a library of that file name is there already.
+ * Empty fields are left out, all others stay as they are. Returns a new string; NULL without memory. */
+char *cq_launch_edit_preload(const char *list, const char *library);
+
+/* Where libcpuquota.so is: CPUQUOTA_LIBRARY, else where it was installed, else beside cpuquota-exec. Returns a new
+ * string, or NULL if it is in none of these places. */
+char *cq_launch_find_library(void);
+
+/* Executes ARGUMENTS[0], found as execvp(3) does, with the library preloaded. Returns an exit status if that fails,
+ * having said why. */
+int cq_launch(char *const *arguments);
+
+#endif

@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: MIT */
+/* cpuquota-exec: runs a program so that it sees the CPUs that the policy shows. */
+#include "launch.h"
+#include "policy.h"
+#include "view.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#define DEFAULT_POLICY SYSCONFDIR "/cpuquota.conf"
+
+static const char usage[] =
+	"Usage: cpuquota-exec [OPTION]... [--] PROGRAM [ARGUMENT]...\n"
+	"  or:  cpuquota-exec --count\n"
+	"  or:  cpuquota-exec --check-policy [FILE]\n"
+	"Run PROGRAM, showing it the number of CPUs that its cgroup's CPU limit pays for.\n"
+	"\n"
+	"  -p, --policy=FILE       take the policy from FILE, not from " DEFAULT_POLICY "\n"
+	"  -s, --set=KEY=VALUE     set a key of the policy, as \"round=floor\"; may be repeated\n"
+	"      --count             print the number of CPUs that would be shown, and exit\n"
+	"      --check-policy      read the policy, say what is wrong with it, and exit\n"
+	"      --sysroot=DIR       with --count: read DIR/proc and DIR/sys, a captured tree\n"
+	"  -h, --help              print this help, and exit\n"
+	"  -V, --version           print the version, and exit\n"
+	"\n"
+	"Exit status: that of PROGRAM; 125 if cpuquota-exec itself fails, 126 if PROGRAM\n"
+	"cannot be executed, 127 if it cannot be found.\n"
+	"The policy is described in cpuquota.conf(5). CPUQUOTA=KEY=VALUE,... overrides\n"
+	"it; CPUQUOTA=off turns everything off.\n";
+
+enum action { RUN, COUNT, CHECK_POLICY };
+
+struct options {
+	enum action action;
+	const char *sysroot;
+};
+
+enum { OPTION_COUNT = 256, OPTION_CHECK_POLICY, OPTION_SYSROOT };
+
+static const struct option long_options[] = {
+	{"policy", required_argument, NULL, 'p'},
+	{"set", required_argument, NULL, 's'},
+	{"count", no_argument, NULL, OPTION_COUNT},
+	{"check-policy", no_argument, NULL, OPTION_CHECK_POLICY},
+	{"sysroot", required_argument, NULL, OPTION_SYSROOT},
+	{"help", no_argument, NULL, 'h'},
+	{"version", no_argument, NULL, 'V'},
+	{NULL, 0, NULL, 0},
+};
+
+static void complain(void *argument, const char *message)
+{
+	unsigned *problems = argument;
+
+	fprintf(stderr, "cpuquota-exec: %s\n", message);
+	++*problems;
+}
+
+static _Noreturn void die(const char *what, const char *why)
+{
+	fprintf(stderr, "cpuquota-exec: %s: %s\n", what, why);
+	exit(CQ_EXIT_FAILED);
+}
+
+static _Noreturn void die_usage(const char *what)
+{
+	fprintf(stderr, "cpuquota-exec: %s\nTry 'cpuquota-exec --help'.\n", what);
+	exit(CQ_EXIT_FAILED);
+}
+
+static void set_variable(const char *name, const char *value)
+{
+	if (setenv(name, value, 1) != 0)
+		die(name, strerror(errno));
+}
+
+/* The policy goes to the program, and to those it starts elsewhere in the tree, by name: the name must be absolute. */
+static void name_policy(const char *file)
+{
+	char directory[PATH_MAX], *path;
+
+	if (*file == '/') {
+		set_variable("CPUQUOTA_POLICY", file);
+		return;
+	}
+	if (!*file)
+		die("--policy", "expected the name of a file");
+	if (!getcwd(directory, sizeof directory))
+		die(file, strerror(errno));
+	if (asprintf(&path, "%s/%s", directory, file) < 0)
+		die(file, strerror(ENOMEM));
+	set_variable("CPUQUOTA_POLICY", path);
+	free(path);
+}
+
+/* Options override what the variable has already, so they come behind it. */
+static void add_override(const char *assignment)
+{
+	const char *before = getenv("CPUQUOTA");
+	char *joined;
+
+	if (!before || !*before) {
+		set_variable("CPUQUOTA", assignment);
+		return;
+	}
+	if (asprintf(&joined, "%s,%s", before, assignment) < 0)
+		die("--set", strerror(ENOMEM));
+	set_variable("CPUQUOTA", joined);
+	free(joined);
+}
+
+static const char *environment(const char *name)
+{
+	return secure_getenv(name);
+}
+
+static uint64_t now(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_MONOTONIC_COARSE, &time);
+	return (uint64_t)time.tv_sec * 1000 + (uint64_t)time.tv_nsec / 1000000;
+}
+
+/* A policy is read again by every program that is started, so that a pipe will not do. */
+static unsigned check_is_file(const char *file)
+{
+	struct stat status;
+
+	if (stat(file, &status) != 0 || S_ISREG(status.st_mode) || S_ISDIR(status.st_mode))
+		return 0; /* those that cannot be read are told of where they are read */
+	fprintf(stderr, "cpuquota-exec: %s: expected a file that can be read more than once\n", file);
+	return 1;
+}
+
+/* Loads the policy as the library will. Returns the number of errors in it, each of which has been told. */
+static unsigned load_policy(struct cq_policy *ret, const char *root)
+{
+	unsigned problems = 0;
+	struct cq_policy_source source = {
+		.root = root,
+		.default_file = DEFAULT_POLICY,
+		.environment = environment,
+		.problem = complain,
+		.argument = &problems,
+	};
+
+	cq_policy_load(ret, &source);
+	return problems;
+}
+
+static int check_policy(const char *file)
+{
+	struct cq_policy policy;
+	unsigned problems;
+
+	if (file)
+		set_variable("CPUQUOTA_POLICY", file);
+	file = getenv("CPUQUOTA_POLICY");
+	problems = load_policy(&policy, "/");
+	if (problems)
+		return CQ_EXIT_FAILED;
+	if (file && *file)
+		printf("%s: no errors\n", file);
+	else if (access(DEFAULT_POLICY, F_OK) == 0)
+		printf(DEFAULT_POLICY ": no errors\n");
+	else
+		printf(DEFAULT_POLICY ": not there; the built-in policy holds\n");
+	return 0;
+}
+
+static int print_count(const char *root)
+{
+	static struct cq_view view;
+	struct cq_cpumask real;
+	int r;
+
+	if (load_policy(&view.policy, root))
+		return CQ_EXIT_FAILED;
+	r = cq_view_init(&view, root, now);
+	if (r < 0)
+		die("the CPUs of this process cannot be found out", strerror(-r));
+	if (view.policy.is_off)
+		printf("%u\n", cq_cpumask_count(view.given.words, CQ_MASK_WORDS));
+	else
+		printf("%u\n", cq_view_look(&view, &real).count);
+	return 0;
+}
+
+static void parse_options(int argc, char **argv, struct options *ret)
+{
+	int option;
+
+	/* "+": what follows PROGRAM is PROGRAM's. */
+	while ((option = getopt_long(argc, argv, "+p:s:hV", long_options, NULL)) != -1) {
+		switch (option) {
+		case 'p':
+			name_policy(optarg);
+			break;
+		case 's':
+			add_override(optarg);
+			break;
+		case OPTION_COUNT:
+			ret->action = COUNT;
+			break;
+		case OPTION_CHECK_POLICY:
+			ret->action = CHECK_POLICY;
+			break;
+		case OPTION_SYSROOT:
+			ret->sysroot = optarg;
+			break;
+		case 'h':
+			fputs(usage, stdout);
+			exit(0);
+		case 'V':
+			puts("cpuquota-exec " PACKAGE_VERSION);
+			exit(0);
+		default:
+			fputs("Try 'cpuquota-exec --help'.\n", stderr);
+			exit(CQ_EXIT_FAILED);
+		}
+	}
+}
+
+/* Output that cannot be written (a full disk, a closed descriptor) is a failure. */
+static int finish(int status)
+{
+	if (fflush(stdout) != 0 || ferror(stdout))
+		die("standard output", strerror(errno));
+	return status;
+}
+
+int main(int argc, char **argv)
+{
+	struct options options = {.action = RUN};
+	struct cq_policy policy;
+	const char *file;
+
+	parse_options(argc, argv, &options);
+	argc -= optind;
+	argv += optind;
+	if (options.sysroot && options.action != COUNT)
+		die_usage("--sysroot goes with --count");
+	switch (options.action) {
+	case COUNT:
+		if (argc)
+			die_usage("--count takes no program");
+		return finish(print_count(options.sysroot ? options.sysroot : "/"));
+	case CHECK_POLICY:
+		if (argc > 1)
+			die_usage("--check-policy takes one file");
+		return finish(check_policy(argv[0]));
+	case RUN:
+		break;
+	}
+	if (!argc)
+		die_usage("no program given");
+	file = getenv("CPUQUOTA_POLICY");
+	if (load_policy(&policy, "/") || (file && *file && check_is_file(file)))
+		return CQ_EXIT_FAILED;
+	return cq_launch(argv);
+}

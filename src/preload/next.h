@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The definitions behind the hooks: those that the program would have called without this library. Each pointer first
+ * leads to a stub that looks its function up with dlsym(RTLD_NEXT); the constructor does so ahead of time for the ones
+ * that every program calls, as dlsym takes a lock and, in glibc before 2.34, allocates once in each thread.
+ */
+#ifndef CQ_NEXT_H
+#define CQ_NEXT_H
+
+#include "base.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <time.h>
+
+/* Marks a hook; everything else in the library is hidden. */
+#define CQ_EXPORT __attribute__((visibility("default")))
+
+struct cq_next {
+#define CQ_HOOK(type, name, parameters, arguments) type(*name) parameters;
+#define CQ_HOOK_ALONE(name)
+#include "hooks.def"
+#undef CQ_HOOK
+#undef CQ_HOOK_ALONE
+};
+
+extern struct cq_next cq_next;
+
+/* Where the hook of syscall() jumps for all that is not its own: first to a copy of what libc does (syscall.S). */
+extern long (*cq_next_syscall)(long number, ...);
+
+/* Not hooks, but wanted: libc's clock, which makes no system call, and the auxiliary vector. NULL before the constructor
+ * has run. */
+extern int (*cq_next_clock_gettime)(clockid_t clock, struct timespec *ret);
+extern unsigned long (*cq_next_getauxval)(unsigned long type);
+
+/* Looks up what hooks must have without a lock or an allocation. Called once, by the constructor. */
+void cq_next_resolve(void);
+
+#endif

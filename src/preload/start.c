@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: MIT */
+#include "start.h"
+
+#include "next.h"
+#include "rawcall.h"
+#include "text.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/auxv.h>
+
+#define DEFAULT_POLICY SYSCONFDIR "/cpuquota.conf"
+
+extern char **environ;
+
+unsigned cq_state = CQ_STATE_EARLY;
+struct cq_view cq_view;
+
+static uint64_t now(void)
+{
+	struct timespec time;
+
+	/* The coarse clock is read without a system call, and its ticks of a few milliseconds do. */
+	if (!cq_next_clock_gettime || cq_next_clock_gettime(CLOCK_MONOTONIC_COARSE, &time) != 0)
+		cq_rawcall(SYS_clock_gettime, CLOCK_MONOTONIC_COARSE, (long)&time, 0, 0);
+	return (uint64_t)time.tv_sec * 1000 + (uint64_t)time.tv_nsec / 1000000;
+}
+
+/* True for a program that has more rights than who started it, and must not take its word; ld.so(8), secure-execution
+ * mode. Before the constructor the auxiliary vector is read from /proc; if it cannot be, the answer is the careful one. */
+static bool is_secure_execution(void)
+{
+	Elf64_auxv_t entry;
+	bool is_secure = true;
+	int fd;
+
+	if (cq_next_getauxval)
+		return cq_next_getauxval(AT_SECURE) != 0;
+	fd = cq_raw_openat(AT_FDCWD, "/proc/self/auxv", O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return true;
+	while (cq_raw_read(fd, &entry, sizeof entry) == sizeof entry && entry.a_type != AT_NULL) {
+		if (entry.a_type == AT_SECURE)
+			is_secure = entry.a_un.a_val != 0;
+	}
+	cq_raw_close(fd);
+	return is_secure;
+}
+
+/* secure_getenv(3), for names. A program may have its own getenv (bash has), which is not ready this early. */
+static const char *environment(const char *name)
+{
+	size_t length = strlen(name);
+
+	for (char **variable = environ; variable && *variable; variable++) {
+		if (strncmp(*variable, name, length) == 0 && (*variable)[length] == '=')
+			return *variable + length + 1;
+	}
+	return NULL;
+}
+
+static const char *no_environment(const char *name)
+{
+	(void)name;
+	return NULL;
+}
+
+/* Writes one line to standard error, as ld.so does, without the SIGPIPE that a closed pipe would answer with. */
+static void complain(const char *text)
+{
+	uint64_t pipe_signal = UINT64_C(1) << (SIGPIPE - 1), before;
+	struct timespec at_once = {0, 0};
+	struct cq_message message = {.length = 0};
+	long written;
+
+	cq_message_add_string(&message, "libcpuquota.so: ");
+	cq_message_add_string(&message, text);
+	if (message.length == sizeof message.text - 1)
+		message.length--;
+	cq_message_add_string(&message, "\n");
+	if (cq_rawcall(SYS_rt_sigprocmask, SIG_BLOCK, (long)&pipe_signal, (long)&before, sizeof before) < 0)
+		return;
+	written = cq_raw_write(2, message.text, message.length);
+	if (written == -EPIPE && !(before & pipe_signal))
+		cq_rawcall(SYS_rt_sigtimedwait, (long)&pipe_signal, 0, (long)&at_once, sizeof pipe_signal);
+	cq_rawcall(SYS_rt_sigprocmask, SIG_SETMASK, (long)&before, 0, sizeof before);
+}
+
+/* One line for a process is enough; cpuquota-exec --check-policy tells of all. */
+static void complain_once(void *argument, const char *message)
+{
+	bool *has_complained = argument;
+
+	if (!*has_complained)
+		complain(message);
+	*has_complained = true;
+}
+
+static void say_nothing(void *argument, const char *message)
+{
+	(void)argument, (void)message;
+}
+
+/* Returns the state that the view is then in. */
+static enum cq_state prepare(struct cq_view *view, void (*problem)(void *argument, const char *message))
+{
+	bool has_complained = false;
+	struct cq_policy_source source = {
+		.root = "/",
+		.default_file = DEFAULT_POLICY,
+		.executable = "/proc/self/exe",
+		.environment = is_secure_execution() ? no_environment : environment,
+		.problem = problem,
+		.argument = &has_complained,
+	};
+
+	cq_policy_load(&view->policy, &source);
+	if (view->policy.is_off || cq_view_init(view, "/", now) < 0)
+		return CQ_STATE_OFF;
+	return CQ_STATE_READY;
+}
+
+static __attribute__((constructor)) void start(void)
+{
+	cq_next_resolve();
+	__atomic_store_n(&cq_state, prepare(&cq_view, complain_once), __ATOMIC_RELEASE);
+}
+
+__attribute__((noinline)) bool cq_channel_answer_early(enum cq_channel channel, struct cq_answer *ret)
+{
+	struct cq_view view;
+
+	if (prepare(&view, say_nothing) != CQ_STATE_READY || !cq_channel_is_shown(&view.policy, channel))
+		return false;
+	*ret = cq_view_answer(&view);
+	return true;
+}
+
+static __attribute__((noinline)) bool is_all_early(const struct cq_cpumask *mask, struct cq_cpumask *ret_real)
+{
+	struct cq_view view;
+
+	return prepare(&view, say_nothing) == CQ_STATE_READY && cq_channel_is_shown(&view.policy, CQ_CHANNEL_AFFINITY) &&
+	       cq_view_is_all(&view, mask, ret_real);
+}
+
+bool cq_channel_is_all(const struct cq_cpumask *mask, struct cq_cpumask *ret_real)
+{
+	switch (__atomic_load_n(&cq_state, __ATOMIC_ACQUIRE)) {
+	case CQ_STATE_READY:
+		return cq_channel_is_shown(&cq_view.policy, CQ_CHANNEL_AFFINITY) &&
+		       cq_view_is_all(&cq_view, mask, ret_real);
+	case CQ_STATE_OFF:
+		return false;
+	default:
+		return is_all_early(mask, ret_real);
+	}
+}
