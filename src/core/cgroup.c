@@ -10,7 +10,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#define MEMBERSHIP_FILE "/proc/self/cgroup"
 #define MEMBERSHIP_BUDGET 65536
 #define MOUNTS_FILE "/proc/self/mountinfo"
 #define MOUNTS_BUDGET (16 << 20)
@@ -18,7 +17,20 @@
 /* Room kept behind a path for the name of a file in that directory. */
 #define FILE_NAME_ROOM 32
 
-/* Takes a line of /proc/self/cgroup, "ID:CONTROLLERS:PATH", apart in place; the path may have colons of its own. */
+static int open_membership(struct cq_lines *lines, const char *root, pid_t process)
+{
+	struct cq_message path;
+
+	if (!process)
+		return cq_lines_open(lines, root, "/proc/self/cgroup", MEMBERSHIP_BUDGET);
+	path.length = 0;
+	cq_message_add_string(&path, "/proc/");
+	cq_message_add_number(&path, (uint64_t)process);
+	cq_message_add_string(&path, "/cgroup");
+	return cq_lines_open(lines, root, path.text, MEMBERSHIP_BUDGET);
+}
+
+/* Takes a line of /proc/PID/cgroup, "ID:CONTROLLERS:PATH", apart in place; the path may have colons of its own. */
 static bool parse_membership(char *line, const char **ret_controllers, const char **ret_path)
 {
 	char *controllers = strchr(line, ':');
@@ -34,11 +46,11 @@ static bool parse_membership(char *line, const char **ret_controllers, const cha
 
 /* Puts the path of the cgroup in its hierarchy into RET: that of the v1 line with CONTROLLER, else that of the v2 line.
  * A path that does not fit is left out, as if the cgroup were outside every mount. */
-static int find_membership(const char *root, const char *controller, struct cq_cgroup *ret)
+static int find_membership(const char *root, pid_t process, const char *controller, struct cq_cgroup *ret)
 {
 	struct cq_lines lines;
 	char *line;
-	int r = cq_lines_open(&lines, root, MEMBERSHIP_FILE, MEMBERSHIP_BUDGET);
+	int r = open_membership(&lines, root, process);
 
 	if (r < 0)
 		return r;
@@ -198,12 +210,12 @@ static __attribute__((noinline)) int find_place(const char *root, const char *co
 	return 0;
 }
 
-int cq_cgroup_find(const char *root, const char *controller, struct cq_cgroup *ret)
+int cq_cgroup_find(const char *root, pid_t process, const char *controller, struct cq_cgroup *ret)
 {
 	int r;
 
 	ret->version = CQ_CGROUP_NONE;
-	r = find_membership(root, controller, ret);
+	r = find_membership(root, process, controller, ret);
 	if (r == 0 && ret->version != CQ_CGROUP_NONE)
 		r = find_place(root, controller, ret);
 	if (r < 0)
@@ -211,12 +223,12 @@ int cq_cgroup_find(const char *root, const char *controller, struct cq_cgroup *r
 	return r;
 }
 
-int cq_cgroup_membership(const char *root, uint64_t *ret)
+int cq_cgroup_membership(const char *root, pid_t process, uint64_t *ret)
 {
 	uint64_t hash = 0xcbf29ce484222325; /* FNV-1a */
 	struct cq_lines lines;
 	const char *line;
-	int r = cq_lines_open(&lines, root, MEMBERSHIP_FILE, MEMBERSHIP_BUDGET);
+	int r = open_membership(&lines, root, process);
 
 	if (r < 0)
 		return r;

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Where this process's cgroup of a controller is in the file system: from /proc/self/cgroup, which names it in its
- * hierarchy, and /proc/self/mountinfo, which says where that hierarchy can be seen; cgroups(7).
+ * Where a process's cgroup of a controller is in the file system: from its /proc/PID/cgroup, which names it in its
+ * hierarchy, and our own /proc/self/mountinfo, which says where that hierarchy can be seen; cgroups(7).
  */
 #ifndef CQ_CGROUP_H
 #define CQ_CGROUP_H
 
 #include "base.h"
+
+#include <sys/types.h>
 
 enum cq_cgroup_version {
 	CQ_CGROUP_NONE, /* no hierarchy with that controller, or none that is mounted here */
@@ -25,17 +27,17 @@ struct cq_cgroup {
 };
 
 /*
- * Finds the cgroup of CONTROLLER ("cpu", "cpuset") that this process is in, in the file system below ROOT: the v1
- * hierarchy that has that controller, else the v2 hierarchy. Where the cgroup itself cannot be seen through any mount,
+ * Finds the cgroup of CONTROLLER ("cpu", "cpuset") that PROCESS (0: this one) is in, in the file system below ROOT: the
+ * v1 hierarchy that has that controller, else the v2 hierarchy. Where the cgroup itself cannot be seen through any mount,
  * the mount point stands for it. A cgroup whose path does not fit is one that cannot be seen.
  *
- * Returns 0, with CQ_CGROUP_NONE where there is no such cgroup, or -Exxx if /proc/self/cgroup or /proc/self/mountinfo
+ * Returns 0, with CQ_CGROUP_NONE where there is no such cgroup, or -Exxx if /proc/PID/cgroup or /proc/self/mountinfo
  * cannot be read.
  */
-int cq_cgroup_find(const char *root, const char *controller, struct cq_cgroup *ret);
+int cq_cgroup_find(const char *root, pid_t process, const char *controller, struct cq_cgroup *ret);
 
-/* A number that changes when this process moves to another cgroup of any hierarchy. Returns 0 or -Exxx. */
-int cq_cgroup_membership(const char *root, uint64_t *ret);
+/* A number that changes when PROCESS (0: this one) moves to another cgroup of any hierarchy. Returns 0 or -Exxx. */
+int cq_cgroup_membership(const char *root, pid_t process, uint64_t *ret);
 
 /* Makes PATH the directory of the level above. False if it is at the mount point already. */
 bool cq_cgroup_ascend(struct cq_cgroup *cgroup);

@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 #include "cpumask.h"
 
+#include "probe.h"
 #include "rawcall.h"
+#include "smallfile.h"
 #include "text.h"
 
 #include <errno.h>
 #include <string.h>
+
+#define STATUS_BUDGET 65536
 
 unsigned cq_cpumask_count(const uint64_t *mask, size_t words)
 {
@@ -116,11 +120,36 @@ int cq_cpumask_parse_list(const char *text, size_t length, struct cq_cpumask *re
 	return 0;
 }
 
+int cq_cpumask_read_status(const char *root, const char *file, struct cq_cpumask *ret)
+{
+	static const char key[] = "Cpus_allowed_list:";
+	struct cq_lines lines;
+	const char *line;
+	int r = cq_lines_open(&lines, root, file, STATUS_BUDGET);
+
+	if (r < 0)
+		return r;
+	r = -ENOENT;
+	while (r == -ENOENT && (line = cq_lines_next(&lines))) {
+		if (strncmp(line, key, sizeof key - 1) != 0)
+			continue;
+		line += sizeof key - 1;
+		line += strspn(line, " \t");
+		r = cq_cpumask_parse_list(line, strlen(line), ret);
+	}
+	cq_lines_close(&lines);
+	return lines.error ? lines.error : r;
+}
+
 int cq_cpumask_of_thread(struct cq_cpumask *ret)
 {
-	/* The kernel wants a size of at least its own nr_cpu_ids; it fills only that many. */
-	long got = cq_raw_sched_getaffinity(0, sizeof *ret, ret);
+	long got;
 
+	/* A trap's answer would have the CPUs that it shows, and never more when the limit is raised. */
+	if (cq_probe_trap())
+		return cq_cpumask_read_status("/", "/proc/thread-self/status", ret);
+	/* The kernel wants a size of at least its own nr_cpu_ids; it fills only that many. */
+	got = cq_raw_sched_getaffinity(0, sizeof *ret, ret);
 	if (got < 0)
 		return (int)got;
 	memset((char *)ret + got, 0, sizeof *ret - (size_t)got);

@@ -31,7 +31,10 @@ bool cq_cpumask_intersect(struct cq_cpumask *mask, const struct cq_cpumask *othe
 /* Reads a list as in cpuset(7), "0-3,8\n". CPUs above CQ_MAX_CPUS are left out. Returns 0, or -EINVAL if it is none. */
 int cq_cpumask_parse_list(const char *text, size_t length, struct cq_cpumask *ret);
 
-/* The affinity mask of this thread, from the kernel. Returns 0 or -Exxx. */
+/* Reads Cpus_allowed_list of FILE, a /proc/PID/status, below ROOT. Returns 0, -ENOENT without it, or another -Exxx. */
+int cq_cpumask_read_status(const char *root, const char *file, struct cq_cpumask *ret);
+
+/* The affinity mask of this thread, from the kernel also below a trap. Returns 0 or -Exxx. */
 int cq_cpumask_of_thread(struct cq_cpumask *ret);
 
 #endif

@@ -361,10 +361,12 @@ static void read_lines(struct cq_policy *policy, struct place *place, struct cq_
 		length = trim(&text, line + length);
 		if (!length)
 			continue;
-		if (*text == '[')
+		if (*text == '[') {
+			policy->has_sections = true;
 			applies = read_section(place, line + (text - line), length);
-		else
-			read_assignment(applies ? policy : &ignored, place, text, length);
+			continue;
+		}
+		read_assignment(applies ? policy : &ignored, place, text, length);
 	}
 }
 

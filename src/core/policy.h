@@ -24,6 +24,7 @@ enum cq_trap { CQ_TRAP_AUTO, CQ_TRAP_ALWAYS, CQ_TRAP_NEVER };
 
 struct cq_policy {
 	bool is_off;               /* CPUQUOTA=off: hook nothing */
+	bool has_sections;         /* so that another program may have another policy */
 	unsigned round;            /* enum cq_round */
 	unsigned min;              /* never show fewer CPUs */
 	unsigned max;              /* never show more; 0: no maximum */

@@ -79,7 +79,7 @@ static int locate(struct cq_view *view, int which, uint64_t membership, struct c
 
 	if (recall(&view->places[which], membership, ret))
 		return 0;
-	r = cq_cgroup_find(view->root, which == CPU ? "cpu" : "cpuset", ret);
+	r = cq_cgroup_find(view->root, view->process, which == CPU ? "cpu" : "cpuset", ret);
 	if (r == 0)
 		remember(&view->places[which], membership, ret);
 	return r;
@@ -111,13 +111,12 @@ static bool is_within(const struct cq_cpumask *mask, const struct cq_cpumask *ot
 	return true;
 }
 
-/* True if the kernel gives the process's first thread just the CPUs of MASK. */
-static __attribute__((noinline)) bool leader_has(const struct cq_cpumask *mask)
+/* True if the kernel gives this process's first thread just the CPUs of MASK. */
+static __attribute__((noinline)) bool leader_has(const char *root, const struct cq_cpumask *mask)
 {
 	struct cq_cpumask leader;
-	long got = cq_raw_sched_getaffinity((pid_t)cq_rawcall(SYS_getpid, 0, 0, 0, 0), sizeof leader, &leader);
 
-	return got > 0 && memcmp(&leader, mask, (size_t)got) == 0;
+	return cq_cpumask_read_status(root, "/proc/self/status", &leader) == 0 && memcmp(&leader, mask, sizeof leader) == 0;
 }
 
 /*
@@ -138,7 +137,7 @@ static int find_real(struct cq_view *view, uint64_t membership, struct cq_cgroup
 		return cq_error_is_transient(r) ? r : 0;
 	}
 	if (follows == FOLLOWS_UNKNOWN) {
-		bool had_all = is_within(ret, given) || (strcmp(view->root, "/") == 0 && leader_has(ret));
+		bool had_all = is_within(ret, given) || leader_has(view->root, ret);
 
 		follows = had_all ? FOLLOWS : FOLLOWS_NOT;
 		atomic_store_explicit(&view->follows_cpuset, follows, memory_order_relaxed);
@@ -177,7 +176,7 @@ static __attribute__((noinline)) int look(struct cq_view *view, struct cq_cpumas
 	struct cq_cgroup cgroup;
 	uint64_t membership, identity = 0;
 	unsigned available;
-	int r = cq_cgroup_membership(view->root, &membership);
+	int r = cq_cgroup_membership(view->root, view->process, &membership);
 
 	memmove(real, &view->given, sizeof *real);
 	if (r == 0)
@@ -274,26 +273,15 @@ bool cq_view_is_all(struct cq_view *view, const struct cq_cpumask *mask, struct 
  * was captured may have only some. */
 static int given_from_tree(const char *root, struct cq_cpumask *ret)
 {
-	static const char key[] = "Cpus_allowed_list:";
 	char list[CPUSET_FILE_SIZE];
 	struct cq_cpumask allowed;
-	struct cq_lines lines;
-	const char *line;
 	int r = cq_smallfile_read(root, "/sys/devices/system/cpu/online", list, sizeof list);
 
 	if (r >= 0)
 		r = cq_cpumask_parse_list(list, (size_t)r, ret);
-	if (r < 0 || cq_lines_open(&lines, root, "/proc/self/status", 65536) < 0)
-		return r;
-	while ((line = cq_lines_next(&lines))) {
-		if (strncmp(line, key, sizeof key - 1) != 0)
-			continue;
-		line += strspn(line + sizeof key - 1, " \t") + sizeof key - 1;
-		if (cq_cpumask_parse_list(line, strlen(line), &allowed) == 0)
-			cq_cpumask_intersect(ret, &allowed);
-	}
-	cq_lines_close(&lines);
-	return 0;
+	if (r == 0 && cq_cpumask_read_status(root, "/proc/self/status", &allowed) == 0)
+		cq_cpumask_intersect(ret, &allowed);
+	return r;
 }
 
 int cq_view_init(struct cq_view *view, const char *root, uint64_t (*now)(void))
@@ -306,6 +294,7 @@ int cq_view_init(struct cq_view *view, const char *root, uint64_t (*now)(void))
 	if (cq_cpumask_count(given.words, CQ_MASK_WORDS) == 0)
 		return -ENOENT;
 	view->root = root;
+	view->process = 0;
 	view->now = now;
 	memmove(&view->given, &given, sizeof given);
 	atomic_init(&view->packed, 0);

@@ -36,6 +36,7 @@ struct cq_view_place {
 
 struct cq_view {
 	const char *root;         /* of the file system */
+	pid_t process;            /* whose cgroups count; 0: this one's */
 	uint64_t (*now)(void);    /* milliseconds that never go back */
 	struct cq_policy policy;
 	struct cq_cpumask given;  /* the CPUs that this process had when it started */

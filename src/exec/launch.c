@@ -1,6 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "launch.h"
 
+#include "init.h"
+#include "probe.h"
+#include "settings.h"
+#include "trap.h"
+#include "view.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,6 +17,12 @@
 
 /* What separates the fields of LD_PRELOAD; ld.so(8). */
 static const char separators[] = ": ";
+
+struct launch {
+	char *const *arguments;
+	const struct cq_target *target;
+	struct cq_view *view; /* what a trap would answer from */
+};
 
 /* The part of a path behind its last slash, up to LENGTH. */
 static const char *base_name(const char *path, size_t length)
@@ -85,6 +97,13 @@ char *cq_launch_find_library(void)
 	return find_beside();
 }
 
+/* Says why a program sees the real CPUs, where somebody wants to know. */
+static void explain(const char *program, const char *what, int error)
+{
+	if (getenv("CPUQUOTA_DEBUG"))
+		fprintf(stderr, "cpuquota-exec: %s: %s: %s\n", program, what, strerror(-error));
+}
+
 /* Without the library the program runs all the same: it sees the real CPUs. */
 static void preload(const char *program)
 {
@@ -108,13 +127,101 @@ static void preload(const char *program)
 	free(library);
 }
 
-int cq_launch(char *const *arguments)
+/* Go takes this instead of the number of CPUs that it finds; as the user's word, and for good. */
+static void set_gomaxprocs(struct cq_view *view)
 {
-	const char *overrides = getenv("CPUQUOTA");
+	char count[16];
 
-	if (!overrides || strcmp(overrides, "off") != 0)
-		preload(arguments[0]);
-	execvp(arguments[0], arguments);
-	fprintf(stderr, "cpuquota-exec: %s: %s\n", arguments[0], strerror(errno));
+	snprintf(count, sizeof count, "%u", cq_view_answer(view).count);
+	setenv("GOMAXPROCS", count, 0);
+}
+
+/* What is left where there can be no trap. */
+static void do_without_trap(void *argument, int error)
+{
+	struct launch *launch = argument;
+
+	explain(launch->arguments[0], "no trap can be planted", error);
+	if (launch->target->is_known && launch->target->program.is_go)
+		set_gomaxprocs(launch->view);
+}
+
+/* Go 1.25 and later read the cgroup themselves; this key of theirs leaves them the affinity mask alone. */
+static void hide_quota_from_go(void)
+{
+	static const char key[] = "containermaxprocs=";
+	const char *before = getenv("GODEBUG");
+	char *joined;
+
+	if (!before || !*before) {
+		setenv("GODEBUG", "containermaxprocs=0", 1);
+	} else if (strncmp(before, key, sizeof key - 1) != 0 && !strstr(before, ",containermaxprocs=") &&
+		   asprintf(&joined, "%s,containermaxprocs=0", before) > 0) {
+		setenv("GODEBUG", joined, 1);
+		free(joined);
+	}
+}
+
+static bool wants_trap(const struct cq_target *target, const struct cq_policy *policy)
+{
+	if (policy->affinity == CQ_AFFINITY_REAL || policy->trap == CQ_TRAP_NEVER)
+		return false;
+	return policy->trap == CQ_TRAP_ALWAYS || cq_target_needs_trap(target);
+}
+
+/* True if ld.so will look at LD_PRELOAD for this program; one that is not known is treated as if it did. */
+static bool has_loader(const struct cq_target *target)
+{
+	return !target->is_known || target->program.has_interpreter;
+}
+
+static int execute(void *argument)
+{
+	const struct launch *launch = argument;
+
+	execvp(launch->arguments[0], launch->arguments);
+	fprintf(stderr, "cpuquota-exec: %s: %s\n", launch->arguments[0], strerror(errno));
 	return errno == ENOENT ? CQ_EXIT_NOT_FOUND : CQ_EXIT_CANNOT_EXECUTE;
+}
+
+/* Makes the view that the trap answers from. False if there is to be no trap, or one is there already. */
+static bool prepare_trap(struct launch *launch, const struct cq_policy *policy)
+{
+	static struct cq_view view;
+	int r;
+
+	if (policy->is_off || !wants_trap(launch->target, policy) || cq_probe_trap())
+		return false;
+	view.policy = *policy;
+	r = cq_view_init(&view, "/", cq_settings_now);
+	if (r < 0)
+		explain(launch->arguments[0], "the CPUs of this process cannot be found out", r);
+	launch->view = &view;
+	return r == 0;
+}
+
+int cq_launch(char *const *arguments, const struct cq_target *target, const struct cq_policy *policy, bool is_init)
+{
+	struct launch launch = {.arguments = arguments, .target = target};
+	bool has_trap = prepare_trap(&launch, policy);
+	int r;
+
+	if (!policy->is_off) {
+		/* A static program may start others that are not. */
+		if (has_loader(target) || access(LIBDIR "/" LIBRARY_NAME, R_OK) == 0)
+			preload(arguments[0]);
+		if (policy->runtime_quota == CQ_RUNTIME_QUOTA_HIDE)
+			hide_quota_from_go();
+	}
+	if (is_init) {
+		r = cq_init_run(has_trap ? launch.view : NULL, execute, &launch, do_without_trap);
+		if (r >= 0)
+			return r;
+		fprintf(stderr, "cpuquota-exec: --init: %s\n", strerror(-r));
+		return CQ_EXIT_FAILED;
+	}
+	r = has_trap ? cq_trap_plant(launch.view) : 0;
+	if (r < 0)
+		do_without_trap(&launch, r);
+	return execute(&launch);
 }

@@ -3,6 +3,9 @@
 #ifndef CQ_LAUNCH_H
 #define CQ_LAUNCH_H
 
+#include "policy.h"
+#include "target.h"
+
 /* Exit statuses of cpuquota-exec itself, as those of env(1) and timeout(1). */
 #define CQ_EXIT_FAILED 125
 #define CQ_EXIT_CANNOT_EXECUTE 126
@@ -16,8 +19,11 @@ char *cq_launch_edit_preload(const char *list, const char *library);
  * string, or NULL if it is in none of these places. */
 char *cq_launch_find_library(void);
 
-/* Executes ARGUMENTS[0], found as execvp(3) does, with the library preloaded. Returns an exit status if that fails,
- * having said why. */
-int cq_launch(char *const *arguments);
+/*
+ * Executes ARGUMENTS[0], found as execvp(3) does, with the library preloaded and, where POLICY's `trap` says so and the
+ * program needs it, below a trap; with IS_INIT as a child, whose exit status it then returns. Whatever of this cannot be had, the program runs. Returns an exit status if it cannot
+ * be executed, having said why.
+ */
+int cq_launch(char *const *arguments, const struct cq_target *target, const struct cq_policy *policy, bool is_init);
 
 #endif

@@ -2,6 +2,8 @@
 /* cpuquota-exec: runs a program so that it sees the CPUs that the policy shows. */
 #include "launch.h"
 #include "policy.h"
+#include "settings.h"
+#include "target.h"
 #include "view.h"
 
 #include <errno.h>
@@ -11,10 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
-
-#define DEFAULT_POLICY SYSCONFDIR "/cpuquota.conf"
 
 static const char usage[] =
 	"Usage: cpuquota-exec [OPTION]... [--] PROGRAM [ARGUMENT]...\n"
@@ -22,8 +21,11 @@ static const char usage[] =
 	"  or:  cpuquota-exec --check-policy [FILE]\n"
 	"Run PROGRAM, showing it the number of CPUs that its cgroup's CPU limit pays for.\n"
 	"\n"
-	"  -p, --policy=FILE       take the policy from FILE, not from " DEFAULT_POLICY "\n"
+	"  -p, --policy=FILE       take the policy from FILE, not from " CQ_DEFAULT_POLICY "\n"
 	"  -s, --set=KEY=VALUE     set a key of the policy, as \"round=floor\"; may be repeated\n"
+	"      --trap=auto|always|never  as --set=trap=...: answer for programs that ask the\n"
+	"                          kernel (Go, static); auto: only where PROGRAM needs it\n"
+	"      --init              stay as PROGRAM's parent: hand signals on, reap orphans\n"
 	"      --count             print the number of CPUs that would be shown, and exit\n"
 	"      --check-policy      read the policy, say what is wrong with it, and exit\n"
 	"      --sysroot=DIR       with --count: read DIR/proc and DIR/sys, a captured tree\n"
@@ -40,13 +42,16 @@ enum action { RUN, COUNT, CHECK_POLICY };
 struct options {
 	enum action action;
 	const char *sysroot;
+	bool is_init;
 };
 
-enum { OPTION_COUNT = 256, OPTION_CHECK_POLICY, OPTION_SYSROOT };
+enum { OPTION_TRAP = 256, OPTION_INIT, OPTION_COUNT, OPTION_CHECK_POLICY, OPTION_SYSROOT };
 
 static const struct option long_options[] = {
 	{"policy", required_argument, NULL, 'p'},
 	{"set", required_argument, NULL, 's'},
+	{"trap", required_argument, NULL, OPTION_TRAP},
+	{"init", no_argument, NULL, OPTION_INIT},
 	{"count", no_argument, NULL, OPTION_COUNT},
 	{"check-policy", no_argument, NULL, OPTION_CHECK_POLICY},
 	{"sysroot", required_argument, NULL, OPTION_SYSROOT},
@@ -55,12 +60,9 @@ static const struct option long_options[] = {
 	{NULL, 0, NULL, 0},
 };
 
-static void complain(void *argument, const char *message)
+static void complain(const char *message)
 {
-	unsigned *problems = argument;
-
 	fprintf(stderr, "cpuquota-exec: %s\n", message);
-	++*problems;
 }
 
 static _Noreturn void die(const char *what, const char *why)
@@ -116,19 +118,6 @@ static void add_override(const char *assignment)
 	free(joined);
 }
 
-static const char *environment(const char *name)
-{
-	return secure_getenv(name);
-}
-
-static uint64_t now(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_MONOTONIC_COARSE, &time);
-	return (uint64_t)time.tv_sec * 1000 + (uint64_t)time.tv_nsec / 1000000;
-}
-
 /* A policy is read again by every program that is started, so that a pipe will not do. */
 static unsigned check_is_file(const char *file)
 {
@@ -140,22 +129,6 @@ static unsigned check_is_file(const char *file)
 	return 1;
 }
 
-/* Loads the policy as the library will. Returns the number of errors in it, each of which has been told. */
-static unsigned load_policy(struct cq_policy *ret, const char *root)
-{
-	unsigned problems = 0;
-	struct cq_policy_source source = {
-		.root = root,
-		.default_file = DEFAULT_POLICY,
-		.environment = environment,
-		.problem = complain,
-		.argument = &problems,
-	};
-
-	cq_policy_load(ret, &source);
-	return problems;
-}
-
 static int check_policy(const char *file)
 {
 	struct cq_policy policy;
@@ -164,15 +137,15 @@ static int check_policy(const char *file)
 	if (file)
 		set_variable("CPUQUOTA_POLICY", file);
 	file = getenv("CPUQUOTA_POLICY");
-	problems = load_policy(&policy, "/");
+	problems = cq_settings_load(&policy, "/", NULL, complain);
 	if (problems)
 		return CQ_EXIT_FAILED;
 	if (file && *file)
 		printf("%s: no errors\n", file);
-	else if (access(DEFAULT_POLICY, F_OK) == 0)
-		printf(DEFAULT_POLICY ": no errors\n");
+	else if (access(CQ_DEFAULT_POLICY, F_OK) == 0)
+		printf(CQ_DEFAULT_POLICY ": no errors\n");
 	else
-		printf(DEFAULT_POLICY ": not there; the built-in policy holds\n");
+		printf(CQ_DEFAULT_POLICY ": not there; the built-in policy holds\n");
 	return 0;
 }
 
@@ -182,9 +155,9 @@ static int print_count(const char *root)
 	struct cq_cpumask real;
 	int r;
 
-	if (load_policy(&view.policy, root))
+	if (cq_settings_load(&view.policy, root, NULL, complain))
 		return CQ_EXIT_FAILED;
-	r = cq_view_init(&view, root, now);
+	r = cq_view_init(&view, root, cq_settings_now);
 	if (r < 0)
 		die("the CPUs of this process cannot be found out", strerror(-r));
 	if (view.policy.is_off)
@@ -192,6 +165,16 @@ static int print_count(const char *root)
 	else
 		printf("%u\n", cq_view_look(&view, &real).count);
 	return 0;
+}
+
+static void add_override_of(const char *key, const char *value)
+{
+	char *assignment;
+
+	if (asprintf(&assignment, "%s=%s", key, value) < 0)
+		die(key, strerror(ENOMEM));
+	add_override(assignment);
+	free(assignment);
 }
 
 static void parse_options(int argc, char **argv, struct options *ret)
@@ -206,6 +189,12 @@ static void parse_options(int argc, char **argv, struct options *ret)
 			break;
 		case 's':
 			add_override(optarg);
+			break;
+		case OPTION_TRAP:
+			add_override_of("trap", optarg);
+			break;
+		case OPTION_INIT:
+			ret->is_init = true;
 			break;
 		case OPTION_COUNT:
 			ret->action = COUNT;
@@ -240,6 +229,7 @@ static int finish(int status)
 int main(int argc, char **argv)
 {
 	struct options options = {.action = RUN};
+	static struct cq_target target;
 	struct cq_policy policy;
 	const char *file;
 
@@ -263,7 +253,9 @@ int main(int argc, char **argv)
 	if (!argc)
 		die_usage("no program given");
 	file = getenv("CPUQUOTA_POLICY");
-	if (load_policy(&policy, "/") || (file && *file && check_is_file(file)))
+	cq_target_find(argv[0], &target);
+	if (cq_settings_load(&policy, "/", target.is_known ? target.executable : NULL, complain) ||
+	    (file && *file && check_is_file(file)))
 		return CQ_EXIT_FAILED;
-	return cq_launch(argv);
+	return cq_launch(argv, &target, &policy, options.is_init);
 }

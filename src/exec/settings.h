@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT */
+/* The policy as the preload library will read it, and the clock that it is kept by. */
+#ifndef CQ_SETTINGS_H
+#define CQ_SETTINGS_H
+
+#include "policy.h"
+
+#define CQ_DEFAULT_POLICY SYSCONFDIR "/cpuquota.conf"
+
+/* Loads the policy of EXECUTABLE (NULL: of no program in particular), with the default file below ROOT. COMPLAIN is told
+ * of every error, if it is not NULL. Returns how many there were. */
+unsigned cq_settings_load(struct cq_policy *ret, const char *root, const char *executable,
+			  void (*complain)(const char *message));
+
+/* Milliseconds that never go back. */
+uint64_t cq_settings_now(void);
+
+#endif

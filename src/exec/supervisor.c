@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: MIT */
+#include "supervisor.h"
+
+#include "probe.h"
+#include "settings.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/fsuid.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Answers that are remembered, by the thread that asked. */
+#define REMEMBERED 128
+
+struct remembered {
+	pid_t thread;
+	dev_t device; /* of the executable, where the policy depends on it */
+	ino_t inode;
+	uint64_t time;
+	bool is_shown;
+	struct cq_answer answer;
+};
+
+static struct remembered remembered[REMEMBERED];
+
+/* Room for the longest of the names below. */
+typedef char proc_name[48];
+
+/* The executable of a thread, as far as a policy with sections needs to tell programs apart. */
+static bool identify(const struct cq_supervisor *supervisor, pid_t thread, struct stat *ret)
+{
+	proc_name name;
+
+	memset(ret, 0, sizeof *ret);
+	if (!supervisor->view->policy.has_sections)
+		return true;
+	snprintf(name, sizeof name, "/proc/%d/exe", thread);
+	return stat(name, ret) == 0;
+}
+
+/* The policy for the program of THREAD, and what it says of that program's cgroup now. */
+static void look(const struct cq_supervisor *supervisor, pid_t thread, struct remembered *ret)
+{
+	static struct cq_view view; /* too large for the stack of a process that is to stay small */
+	struct cq_policy policy = supervisor->view->policy;
+	struct cq_cpumask real;
+	proc_name name;
+
+	if (policy.has_sections) {
+		snprintf(name, sizeof name, "/proc/%d/exe", thread);
+		cq_settings_load(&policy, "/", name, NULL);
+	}
+	ret->is_shown = !policy.is_off && policy.affinity == CQ_AFFINITY_SHOWN;
+	if (!ret->is_shown)
+		return;
+	memcpy(&view.given, &supervisor->view->given, sizeof view.given);
+	view.policy = policy;
+	view.root = supervisor->view->root;
+	view.now = supervisor->view->now;
+	view.process = thread;
+	atomic_store(&view.packed, 0);
+	ret->answer = cq_view_look(&view, &real);
+}
+
+/* What to show to THREAD. False: the kernel is to answer. */
+static bool find_answer(const struct cq_supervisor *supervisor, pid_t thread, struct cq_answer *ret)
+{
+	struct remembered *slot = &remembered[(unsigned)thread % REMEMBERED];
+	uint64_t now = supervisor->view->now();
+	uint64_t kept = (uint64_t)supervisor->view->policy.refresh * 1000;
+	struct stat executable;
+
+	if (!identify(supervisor, thread, &executable))
+		return false;
+	if (slot->thread != thread || slot->device != executable.st_dev || slot->inode != executable.st_ino ||
+	    (kept && now - slot->time >= kept)) {
+		slot->thread = thread;
+		slot->device = executable.st_dev;
+		slot->inode = executable.st_ino;
+		slot->time = now;
+		look(supervisor, thread, slot);
+	}
+	*ret = slot->answer;
+	return slot->is_shown;
+}
+
+/* Opens the memory of THREAD with the ids that it has in the file system: a root without CAP_SYS_PTRACE may touch only
+ * what its own ids may (proc(5), ptrace(2) on PTRACE_MODE_FSCREDS). Returns a descriptor or -Exxx. */
+static int open_memory(pid_t thread)
+{
+	proc_name name;
+	struct stat status;
+	int fd;
+
+	snprintf(name, sizeof name, "/proc/%d", thread);
+	if (stat(name, &status) != 0)
+		return -errno;
+	setfsgid(status.st_gid);
+	setfsuid(status.st_uid);
+	snprintf(name, sizeof name, "/proc/%d/mem", thread);
+	fd = open(name, O_WRONLY | O_CLOEXEC);
+	if (fd < 0)
+		fd = -errno;
+	setfsuid(geteuid());
+	setfsgid(getegid());
+	return fd;
+}
+
+/* True while the thread still waits for this answer, so that what was opened by its number is its own. */
+static bool is_waiting(const struct cq_supervisor *supervisor)
+{
+	return ioctl(supervisor->listener, SECCOMP_IOCTL_NOTIF_ID_VALID, &supervisor->request->id) == 0;
+}
+
+static bool write_mask(const struct cq_supervisor *supervisor, const void *mask, size_t size)
+{
+	const struct seccomp_notif *request = supervisor->request;
+	int fd = open_memory((pid_t)request->pid);
+	ssize_t written = -1;
+
+	if (fd < 0)
+		return false;
+	if (is_waiting(supervisor))
+		written = pwrite(fd, mask, size, (off_t)request->data.args[2]);
+	close(fd);
+	return written == (ssize_t)size;
+}
+
+/* True for the thread that asks and the others of its process; NUMBER is as that process counts. */
+static bool is_own_thread(pid_t thread, pid_t number)
+{
+	proc_name name;
+
+	if (!number || number == thread)
+		return true;
+	snprintf(name, sizeof name, "/proc/%d/task/%d", thread, number);
+	return access(name, F_OK) == 0;
+}
+
+/* Answers in the caller's place if this is the plain case: returns the number of bytes that were written, or 0. */
+static long answer(const struct cq_supervisor *supervisor)
+{
+	const struct seccomp_notif *request = supervisor->request;
+	pid_t thread = (pid_t)request->pid, number = (pid_t)request->data.args[0];
+	size_t size = (unsigned)request->data.args[1];
+	struct cq_cpumask mask;
+	struct cq_answer shown;
+	long got;
+
+	if (!size && request->data.args[2] == CQ_PROBE_ADDRESS)
+		return CQ_PROBE_VERSION;
+	/* A thread of another pid namespace has no number here. A mask that ends inside a word is a 32-bit program's. */
+	if (!thread || size % sizeof(uint64_t) || !is_own_thread(thread, number))
+		return 0;
+	got = cq_raw_sched_getaffinity(number ? number : thread, size < sizeof mask ? size : sizeof mask, &mask);
+	if (got <= 0 || !find_answer(supervisor, thread, &shown))
+		return 0;
+	cq_cpumask_keep_run(mask.words, (size_t)got / sizeof(uint64_t), shown.first, shown.count);
+	return write_mask(supervisor, &mask, (size_t)got) ? got : 0;
+}
+
+static void respond(const struct cq_supervisor *supervisor, long value)
+{
+	struct seccomp_notif_resp response = {.id = supervisor->request->id, .val = value};
+
+	if (!value)
+		response.flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE;
+	/* An error says that the thread no longer waits: it was killed, or a signal came first and it will ask again. */
+	ioctl(supervisor->listener, SECCOMP_IOCTL_NOTIF_SEND, &response);
+}
+
+void cq_supervisor_abandon(struct cq_supervisor *supervisor)
+{
+	if (supervisor->request->id)
+		respond(supervisor, 0);
+	supervisor->request->id = 0;
+}
+
+void cq_supervisor_serve(struct cq_supervisor *supervisor)
+{
+	/* The kernel takes only a request that is all zero. */
+	memset(supervisor->request, 0, sizeof *supervisor->request);
+	if (ioctl(supervisor->listener, SECCOMP_IOCTL_NOTIF_RECV, supervisor->request) != 0)
+		return;
+	respond(supervisor, answer(supervisor));
+	supervisor->request->id = 0;
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+/* The program that is to be started: where it is, and by which way it can be shown the CPUs. */
+#ifndef CQ_TARGET_H
+#define CQ_TARGET_H
+
+#include "program.h"
+
+#include <limits.h>
+
+struct cq_target {
+	char path[PATH_MAX];       /* what will be executed */
+	char executable[PATH_MAX]; /* the ELF file that will run: PATH itself or, of a script, the interpreter */
+	bool is_known;             /* PROGRAM is filled */
+	struct cq_program program;
+};
+
+/* Finds NAME as execvp(3) does, and looks at the file. Returns 0, or -ENOENT where there is no such file; a file that is
+ * not understood is not known, and left to execvp. */
+int cq_target_find(const char *name, struct cq_target *ret);
+
+/* True if the program asks the kernel itself, or cannot be given the preload library: built by Go, static, or made for
+ * another machine than the library. */
+bool cq_target_needs_trap(const struct cq_target *target);
+
+#endif

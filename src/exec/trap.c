@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: MIT */
+#include "trap.h"
+
+#include "filter.h"
+#include "probe.h"
+#include "supervisor.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* A watch that finds its supervisor gone again and again gives up: the kernel then answers all with ENOSYS. */
+#define MAX_SUPERVISORS 1000
+
+static int send_descriptor(int socket, int fd)
+{
+	char byte = 0;
+	union {
+		struct cmsghdr header;
+		char space[CMSG_SPACE(sizeof fd)];
+	} control = {.space = {0}};
+	struct iovec data = {&byte, 1};
+	struct msghdr message = {
+		.msg_iov = &data, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control.space};
+
+	control.header.cmsg_level = SOL_SOCKET;
+	control.header.cmsg_type = SCM_RIGHTS;
+	control.header.cmsg_len = CMSG_LEN(sizeof fd);
+	memcpy(CMSG_DATA(&control.header), &fd, sizeof fd);
+	return sendmsg(socket, &message, MSG_NOSIGNAL) == 1 ? 0 : -errno;
+}
+
+static int receive_descriptor(int socket)
+{
+	char byte;
+	union {
+		struct cmsghdr header;
+		char space[CMSG_SPACE(sizeof(int))];
+	} control;
+	struct iovec data = {&byte, 1};
+	struct msghdr message = {
+		.msg_iov = &data, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control.space};
+	const struct cmsghdr *header;
+	ssize_t got;
+	int fd;
+
+	do
+		got = recvmsg(socket, &message, MSG_CMSG_CLOEXEC);
+	while (got < 0 && errno == EINTR);
+	header = got == 1 ? CMSG_FIRSTHDR(&message) : NULL;
+	if (!header || header->cmsg_type != SCM_RIGHTS)
+		return -1;
+	memcpy(&fd, CMSG_DATA(header), sizeof fd);
+	return fd;
+}
+
+static void close_range_of(unsigned first, unsigned last)
+{
+	if (first > last || syscall(SYS_close_range, first, last, 0) == 0)
+		return;
+	for (unsigned fd = first; fd <= last && fd < 65536; fd++) /* before Linux 5.9, or kept away by a seccomp profile */
+		close((int)fd);
+}
+
+/* Lets go of all that belongs to the program: descriptors but KEPT, its directory, its signals, its terminal. */
+static void detach(int kept)
+{
+	sigset_t all;
+
+	sigfillset(&all);
+	sigprocmask(SIG_SETMASK, &all, NULL);
+	signal(SIGCHLD, SIG_DFL);
+	setsid();
+	if (chdir("/") != 0) {
+		/* then it stays where it was */
+	}
+	if (kept > 0)
+		close_range_of(0, (unsigned)kept - 1);
+	close_range_of((unsigned)kept + 1, ~0u);
+}
+
+static _Noreturn void supervise(struct cq_supervisor *supervisor)
+{
+	struct pollfd listener = {.fd = supervisor->listener, .events = POLLIN};
+
+	prctl(PR_SET_NAME, "cpuquota-trap");
+	cq_supervisor_abandon(supervisor); /* what the one before it has left */
+	for (;;) {
+		if (poll(&listener, 1, -1) < 0)
+			continue;
+		if (listener.revents & POLLIN)
+			cq_supervisor_serve(supervisor);
+		else if (listener.revents)
+			_exit(0);
+	}
+}
+
+static pid_t start_supervisor(struct cq_supervisor *supervisor)
+{
+	pid_t process = fork();
+
+	if (process == 0)
+		supervise(supervisor);
+	return process;
+}
+
+/* Ends the supervisor, whatever it is doing. */
+static void end(pid_t process)
+{
+	kill(process, SIGKILL);
+	waitpid(process, NULL, 0);
+}
+
+/* True if the supervisor no longer answers; it is gone then. */
+static bool has_failed(pid_t process)
+{
+	int status;
+
+	if (waitpid(process, &status, WNOHANG | WUNTRACED) != process)
+		return false;
+	if (WIFSTOPPED(status))
+		end(process);
+	return true;
+}
+
+static _Noreturn void watch(struct cq_supervisor *supervisor, int signals)
+{
+	struct pollfd polled[] = {{.fd = supervisor->listener}, {.fd = signals, .events = POLLIN}};
+	struct signalfd_siginfo info;
+	pid_t process = start_supervisor(supervisor);
+	unsigned started = 1;
+
+	prctl(PR_SET_NAME, "cpuquota-watch");
+	while (process > 0) {
+		if (poll(polled, 2, -1) < 0)
+			continue;
+		if (polled[0].revents) { /* the last process below the filter is gone (POLLHUP, Linux 5.9) */
+			end(process);
+			_exit(0);
+		}
+		if (read(signals, &info, sizeof info) < 0)
+			continue;
+		if (has_failed(process))
+			process = started++ < MAX_SUPERVISORS ? start_supervisor(supervisor) : -1;
+	}
+	_exit(1);
+}
+
+struct seccomp_notif *cq_trap_new_request(void)
+{
+	void *request = mmap(NULL, sizeof(struct seccomp_notif), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+	return request == MAP_FAILED ? NULL : request;
+}
+
+_Noreturn void cq_trap_watch(struct cq_view *view, int listener, struct seccomp_notif *request)
+{
+	struct cq_supervisor supervisor = {.view = view, .listener = listener, .request = request};
+	sigset_t child;
+	int signals;
+
+	detach(listener);
+	sigemptyset(&child);
+	sigaddset(&child, SIGCHLD);
+	signals = signalfd(-1, &child, SFD_CLOEXEC);
+	if (signals < 0)
+		_exit(1);
+	watch(&supervisor, signals);
+}
+
+int cq_trap_receive(int socket)
+{
+	int listener = receive_descriptor(socket);
+
+	if (listener >= 0 && send(socket, "", 1, MSG_NOSIGNAL) != 1) {
+		close(listener);
+		return -1;
+	}
+	return listener;
+}
+
+int cq_trap_plant_for(int socket)
+{
+	char taken;
+	int listener = cq_filter_install(), r;
+
+	if (listener < 0)
+		return listener;
+	r = send_descriptor(socket, listener);
+	if (r == 0 && read(socket, &taken, 1) != 1)
+		r = -EPIPE;
+	close(listener);
+	return r;
+}
+
+/* The process that is to be the watch: takes the listener over, and says so. */
+static _Noreturn void become_watch(struct cq_view *view, int socket)
+{
+	struct seccomp_notif *request = cq_trap_new_request();
+	int listener = request ? cq_trap_receive(socket) : -1;
+
+	if (listener < 0)
+		_exit(1);
+	cq_trap_watch(view, listener, request);
+}
+
+/* Plants the trap with the watch at the other end of SOCKET, and lets the watch and its children write into this process
+ * where Yama lets only ancestors (EINVAL without Yama). */
+static int plant_for_watch(int socket, pid_t watch)
+{
+	prctl(PR_SET_PTRACER, (unsigned long)watch, 0, 0, 0);
+	return cq_trap_plant_for(socket);
+}
+
+int cq_trap_plant(struct cq_view *view)
+{
+	int sockets[2], r;
+	pid_t process;
+
+	if (cq_probe_trap())
+		return 0;
+	r = cq_filter_is_possible();
+	if (r < 0)
+		return r;
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets) != 0)
+		return -errno;
+	process = (pid_t)syscall(SYS_clone, 0, NULL, NULL, NULL, 0);
+	if (process == 0) {
+		close(sockets[0]);
+		become_watch(view, sockets[1]);
+	}
+	close(sockets[1]);
+	r = process < 0 ? -errno : plant_for_watch(sockets[0], process);
+	close(sockets[0]);
+	if (r < 0 && process > 0)
+		waitpid(process, NULL, __WCLONE);
+	return r;
+}
