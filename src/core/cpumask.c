@@ -143,13 +143,10 @@ int cq_cpumask_read_status(const char *root, const char *file, struct cq_cpumask
 
 int cq_cpumask_of_thread(struct cq_cpumask *ret)
 {
-	long got;
+	/* A trap would answer with the CPUs that it shows, and those would be all, also when the limit is raised. The kernel
+	 * wants a size of at least its own nr_cpu_ids; it fills only that many. */
+	long got = cq_probe_affinity(sizeof *ret, ret);
 
-	/* A trap's answer would have the CPUs that it shows, and never more when the limit is raised. */
-	if (cq_probe_trap())
-		return cq_cpumask_read_status("/", "/proc/thread-self/status", ret);
-	/* The kernel wants a size of at least its own nr_cpu_ids; it fills only that many. */
-	got = cq_raw_sched_getaffinity(0, sizeof *ret, ret);
 	if (got < 0)
 		return (int)got;
 	memset((char *)ret + got, 0, sizeof *ret - (size_t)got);

@@ -34,7 +34,8 @@ int cq_cpumask_parse_list(const char *text, size_t length, struct cq_cpumask *re
 /* Reads Cpus_allowed_list of FILE, a /proc/PID/status, below ROOT. Returns 0, -ENOENT without it, or another -Exxx. */
 int cq_cpumask_read_status(const char *root, const char *file, struct cq_cpumask *ret);
 
-/* The affinity mask of this thread, from the kernel also below a trap. Returns 0 or -Exxx. */
+/* The affinity mask of this thread, from the kernel also below a trap; for the start of a program (cq_probe_affinity()).
+ * Returns 0 or -Exxx. */
 int cq_cpumask_of_thread(struct cq_cpumask *ret);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* How a process finds out that it runs below a trap: it asks what no program asks, and only a supervisor answers. */
+/* How a process deals with a trap that it may be below: it asks what no program asks, which a supervisor understands. */
 #ifndef CQ_PROBE_H
 #define CQ_PROBE_H
 
@@ -18,6 +18,17 @@ static inline int cq_probe_trap(void)
 	long version = cq_raw_sched_getaffinity(0, 0, (void *)CQ_PROBE_ADDRESS);
 
 	return version > 0 ? (int)version : 0;
+}
+
+/* What stands above a pid of 0 where the kernel itself is to answer; it looks at the lower half alone, as a pid has 32
+ * bits. Only for the time before the program runs: later the program may have filters of its own that take such a number
+ * for an attack. */
+#define CQ_PROBE_UNTRAPPED 0x63707571
+
+/* The affinity mask of this thread as the kernel has it, also below a trap. Returns as cq_raw_sched_getaffinity(). */
+static inline long cq_probe_affinity(size_t size, void *mask)
+{
+	return cq_rawcall(SYS_sched_getaffinity, (long)CQ_PROBE_UNTRAPPED << 32, (long)size, (long)mask, 0);
 }
 
 #endif

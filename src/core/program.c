@@ -16,10 +16,31 @@
 /* The note's type (cmd/link/internal/ld/elf.go: ELF_NOTE_GOBUILDID_TAG). */
 #define GO_BUILD_ID_NOTE 4
 
-static int read_at(int fd, uint64_t offset, void *buffer, size_t size)
-{
-	ssize_t got = cq_rawcall(SYS_pread64, fd, (long)buffer, (long)size, (long)offset);
+/* What the kernel reads of a script's first line (BINPRM_BUF_SIZE). */
+#define FIRST_LINE_SIZE 256
 
+#if defined __x86_64__
+#define NATIVE_MACHINE EM_X86_64
+#elif defined __aarch64__
+#define NATIVE_MACHINE EM_AARCH64
+#endif
+
+/* The beginning of the file, read at once: the headers and most often the notes are in it. */
+struct file {
+	int fd;
+	size_t size; /* of what is in the buffer */
+	char begin[1024] __attribute__((aligned(8)));
+};
+
+static int read_at(const struct file *file, uint64_t offset, void *buffer, size_t size)
+{
+	ssize_t got;
+
+	if (offset < file->size && size <= file->size - offset) {
+		memmove(buffer, file->begin + offset, size);
+		return 0;
+	}
+	got = cq_rawcall(SYS_pread64, file->fd, (long)buffer, (long)size, (long)offset);
 	if (got < 0)
 		return (int)got;
 	return (size_t)got == size ? 0 : -ENOEXEC;
@@ -40,7 +61,7 @@ struct headers {
 	unsigned count;
 };
 
-static int read_headers(int fd, struct headers *ret)
+static int read_headers(const struct file *file, struct headers *ret)
 {
 	union {
 		unsigned char ident[EI_NIDENT];
@@ -48,7 +69,7 @@ static int read_headers(int fd, struct headers *ret)
 		Elf64_Ehdr elf64;
 	} header;
 	const unsigned char native_order = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? ELFDATA2LSB : ELFDATA2MSB;
-	int r = read_at(fd, 0, &header.elf32, sizeof header.elf32);
+	int r = read_at(file, 0, &header.elf32, sizeof header.elf32);
 
 	if (r < 0)
 		return r;
@@ -62,20 +83,20 @@ static int read_headers(int fd, struct headers *ret)
 		ret->count = header.elf32.e_phnum;
 		return 0;
 	}
-	r = read_at(fd, 0, &header.elf64, sizeof header.elf64);
+	r = read_at(file, 0, &header.elf64, sizeof header.elf64);
 	ret->offset = header.elf64.e_phoff;
 	ret->entry_size = sizeof(Elf64_Phdr);
 	ret->count = header.elf64.e_phnum;
 	return r;
 }
 
-static int read_segment(int fd, const struct headers *headers, unsigned i, struct segment *ret)
+static int read_segment(const struct file *file, const struct headers *headers, unsigned i, struct segment *ret)
 {
 	union {
 		Elf32_Phdr elf32;
 		Elf64_Phdr elf64;
 	} header;
-	int r = read_at(fd, headers->offset + (uint64_t)i * headers->entry_size, &header, headers->entry_size);
+	int r = read_at(file, headers->offset + (uint64_t)i * headers->entry_size, &header, headers->entry_size);
 
 	if (r < 0)
 		return r;
@@ -90,15 +111,10 @@ static size_t align4(size_t size)
 	return (size + 3) & ~(size_t)3;
 }
 
-/* True if one of the notes in the segment is Go's. */
-static bool has_go_note(int fd, const struct segment *segment)
+bool cq_program_has_go_note(const char *notes, size_t size)
 {
-	char notes[MAX_NOTES_SIZE] __attribute__((aligned(8)));
-	size_t size = segment->size < sizeof notes ? (size_t)segment->size : sizeof notes;
 	size_t at = 0;
 
-	if (read_at(fd, segment->offset, notes, size) < 0)
-		return false;
 	while (at + sizeof(Elf64_Nhdr) <= size) {
 		Elf64_Nhdr note; /* the same as Elf32_Nhdr */
 		const char *name = notes + at + sizeof note;
@@ -114,12 +130,26 @@ static bool has_go_note(int fd, const struct segment *segment)
 	return false;
 }
 
+static bool is_go_segment(const struct file *file, const struct segment *segment)
+{
+	char notes[MAX_NOTES_SIZE];
+	size_t size = segment->size < sizeof notes ? (size_t)segment->size : sizeof notes;
+
+	return read_at(file, segment->offset, notes, size) == 0 && cq_program_has_go_note(notes, size);
+}
+
 int cq_program_inspect(int fd, struct cq_program *ret)
 {
+	struct file file = {.fd = fd};
 	struct headers headers;
 	struct cq_program program = {.is_64bit = false};
-	int r = read_headers(fd, &headers);
+	ssize_t got = cq_rawcall(SYS_pread64, fd, (long)file.begin, sizeof file.begin, 0);
+	int r;
 
+	if (got < 0)
+		return (int)got;
+	file.size = (size_t)got;
+	r = read_headers(&file, &headers);
 	if (r < 0)
 		return r;
 	program.is_64bit = headers.is_64bit;
@@ -127,16 +157,42 @@ int cq_program_inspect(int fd, struct cq_program *ret)
 	for (unsigned i = 0; i < headers.count && i < MAX_PROGRAM_HEADERS; i++) {
 		struct segment segment;
 
-		r = read_segment(fd, &headers, i, &segment);
+		r = read_segment(&file, &headers, i, &segment);
 		if (r < 0)
 			return r;
 		if (segment.type == PT_INTERP)
 			program.has_interpreter = true;
 		else if (segment.type == PT_NOTE && !program.is_go)
-			program.is_go = has_go_note(fd, &segment);
+			program.is_go = is_go_segment(&file, &segment);
 	}
 	*ret = program;
 	return 0;
+}
+
+int cq_program_interpreter(int fd, char *ret, size_t size)
+{
+	char line[FIRST_LINE_SIZE];
+	ssize_t got = cq_rawcall(SYS_pread64, fd, (long)line, sizeof line - 1, 0);
+	const char *name;
+	size_t length;
+
+	if (got < 0)
+		return (int)got;
+	line[got] = '\0';
+	if (line[0] != '#' || line[1] != '!')
+		return -ENOEXEC;
+	name = line + 2 + strspn(line + 2, " \t");
+	length = strcspn(name, " \t\n");
+	if (!length || length >= size)
+		return -ENOEXEC;
+	memmove(ret, name, length);
+	ret[length] = '\0';
+	return 0;
+}
+
+bool cq_program_needs_trap(const struct cq_program *program)
+{
+	return program->is_go || !program->has_interpreter || !program->is_64bit || program->machine != NATIVE_MACHINE;
 }
 
 bool cq_program_is_go(const char *root, const char *executable)

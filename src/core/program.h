@@ -18,6 +18,20 @@ struct cq_program {
  * file of this machine's byte order, or another -Exxx if it cannot be read. */
 int cq_program_inspect(int fd, struct cq_program *ret);
 
+/* True if one of the ELF notes in SIZE bytes at NOTES is Go's. */
+bool cq_program_has_go_note(const char *notes, size_t size);
+
+/* Puts the interpreter of a script, which its first line names ("#! /bin/sh -e"), into RET. Returns 0, -ENOEXEC if the
+ * file is none, or another -Exxx if it cannot be read. */
+int cq_program_interpreter(int fd, char *ret, size_t size);
+
+/* How many interpreters of interpreters the kernel follows (fs/exec.c, exec_binprm). */
+#define CQ_PROGRAM_MAX_INTERPRETERS 5
+
+/* True if the program asks the kernel itself, or cannot be given the preload library: built by Go, static, or made for
+ * another machine than this library. */
+bool cq_program_needs_trap(const struct cq_program *program);
+
 /* True if EXECUTABLE, below ROOT, was built by Go; false for all that cannot be found out. */
 bool cq_program_is_go(const char *root, const char *executable);
 

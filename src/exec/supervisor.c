@@ -154,6 +154,8 @@ static long answer(const struct cq_supervisor *supervisor)
 
 	if (!size && request->data.args[2] == CQ_PROBE_ADDRESS)
 		return CQ_PROBE_VERSION;
+	if (request->data.args[0] >> 32 == CQ_PROBE_UNTRAPPED)
+		return 0;
 	/* A thread of another pid namespace has no number here. A mask that ends inside a word is a 32-bit program's. */
 	if (!thread || size % sizeof(uint64_t) || !is_own_thread(thread, number))
 		return 0;

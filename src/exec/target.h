@@ -18,8 +18,7 @@ struct cq_target {
  * not understood is not known, and left to execvp. */
 int cq_target_find(const char *name, struct cq_target *ret);
 
-/* True if the program asks the kernel itself, or cannot be given the preload library: built by Go, static, or made for
- * another machine than the library. */
+/* cq_program_needs_trap() of a program that is known. */
 bool cq_target_needs_trap(const struct cq_target *target);
 
 #endif
