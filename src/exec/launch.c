@@ -8,9 +8,11 @@
 #include "view.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #define LIBRARY_NAME "libcpuquota.so"
@@ -19,7 +21,7 @@
 static const char separators[] = ": ";
 
 struct launch {
-	char *const *arguments;
+	const struct cq_command *command;
 	const struct cq_target *target;
 	struct cq_view *view; /* what a trap would answer from */
 };
@@ -141,7 +143,9 @@ static void do_without_trap(void *argument, int error)
 {
 	struct launch *launch = argument;
 
-	explain(launch->arguments[0], "no trap can be planted", error);
+	explain(launch->target->path, "no trap can be planted", error);
+	/* Nor can there be later: whoever hands programs over need not try. */
+	cq_settings_override("trap=never");
 	if (launch->target->is_known && launch->target->program.is_go)
 		set_gomaxprocs(launch->view);
 }
@@ -178,9 +182,16 @@ static bool has_loader(const struct cq_target *target)
 static int execute(void *argument)
 {
 	const struct launch *launch = argument;
+	const struct cq_command *command = launch->command;
+	const char *name = command->path ? command->path : command->arguments[0];
 
-	execvp(launch->arguments[0], launch->arguments);
-	fprintf(stderr, "cpuquota-exec: %s: %s\n", launch->arguments[0], strerror(errno));
+	if (command->fd >= 0)
+		syscall(SYS_execveat, command->fd, "", command->arguments, environ, AT_EMPTY_PATH);
+	else if (command->path)
+		execve(command->path, command->arguments, environ);
+	else
+		execvp(name, command->arguments);
+	fprintf(stderr, "cpuquota-exec: %s: %s\n", name ? name : "?", strerror(errno));
 	return errno == ENOENT ? CQ_EXIT_NOT_FOUND : CQ_EXIT_CANNOT_EXECUTE;
 }
 
@@ -195,21 +206,21 @@ static bool prepare_trap(struct launch *launch, const struct cq_policy *policy)
 	view.policy = *policy;
 	r = cq_view_init(&view, "/", cq_settings_now);
 	if (r < 0)
-		explain(launch->arguments[0], "the CPUs of this process cannot be found out", r);
+		explain(launch->target->path, "the CPUs of this process cannot be found out", r);
 	launch->view = &view;
 	return r == 0;
 }
 
-int cq_launch(char *const *arguments, const struct cq_target *target, const struct cq_policy *policy, bool is_init)
+int cq_launch(const struct cq_command *command, const struct cq_target *target, const struct cq_policy *policy, bool is_init)
 {
-	struct launch launch = {.arguments = arguments, .target = target};
+	struct launch launch = {.command = command, .target = target};
 	bool has_trap = prepare_trap(&launch, policy);
 	int r;
 
 	if (!policy->is_off) {
-		/* A static program may start others that are not. */
-		if (has_loader(target) || access(LIBDIR "/" LIBRARY_NAME, R_OK) == 0)
-			preload(arguments[0]);
+		/* A static program may start others that are not. Whoever has handed a program over has the library. */
+		if (!command->is_handed_over && (has_loader(target) || access(LIBDIR "/" LIBRARY_NAME, R_OK) == 0))
+			preload(target->path);
 		if (policy->runtime_quota == CQ_RUNTIME_QUOTA_HIDE)
 			hide_quota_from_go();
 	}

@@ -19,11 +19,19 @@ char *cq_launch_edit_preload(const char *list, const char *library);
  * string, or NULL if it is in none of these places. */
 char *cq_launch_find_library(void);
 
+/* What is to be executed. */
+struct cq_command {
+	char *const *arguments;
+	const char *path; /* the file; NULL: ARGUMENTS[0], found as execvp(3) does */
+	int fd;           /* the file, if it is not -1 */
+	bool is_handed_over; /* by the preload library, in whose process nothing is to be said */
+};
+
 /*
- * Executes ARGUMENTS[0], found as execvp(3) does, with the library preloaded and, where POLICY's `trap` says so and the
+ * Executes COMMAND with the library preloaded and, where POLICY's `trap` says so and the
  * program needs it, below a trap; with IS_INIT as a child, whose exit status it then returns. Whatever of this cannot be had, the program runs. Returns an exit status if it cannot
  * be executed, having said why.
  */
-int cq_launch(char *const *arguments, const struct cq_target *target, const struct cq_policy *policy, bool is_init);
+int cq_launch(const struct cq_command *command, const struct cq_target *target, const struct cq_policy *policy, bool is_init);
 
 #endif

@@ -7,6 +7,7 @@
 #include "view.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <getopt.h>
 #include <limits.h>
 #include <stdio.h>
@@ -102,22 +103,6 @@ static void name_policy(const char *file)
 	free(path);
 }
 
-/* Options override what the variable has already, so they come behind it. */
-static void add_override(const char *assignment)
-{
-	const char *before = getenv("CPUQUOTA");
-	char *joined;
-
-	if (!before || !*before) {
-		set_variable("CPUQUOTA", assignment);
-		return;
-	}
-	if (asprintf(&joined, "%s,%s", before, assignment) < 0)
-		die("--set", strerror(ENOMEM));
-	set_variable("CPUQUOTA", joined);
-	free(joined);
-}
-
 /* A policy is read again by every program that is started, so that a pipe will not do. */
 static unsigned check_is_file(const char *file)
 {
@@ -165,6 +150,13 @@ static int print_count(const char *root)
 	else
 		printf("%u\n", cq_view_look(&view, &real).count);
 	return 0;
+}
+
+/* Options override what the variable has already, so they come behind it. */
+static void add_override(const char *assignment)
+{
+	if (cq_settings_override(assignment) != 0)
+		die("CPUQUOTA", strerror(errno));
 }
 
 static void add_override_of(const char *key, const char *value)
@@ -226,13 +218,55 @@ static int finish(int status)
 	return status;
 }
 
+/* Puts a descriptor that the first exec may have closed back in its place. NUMBERS: "NUMBER:COPY". */
+static int restore_descriptor(const char *numbers)
+{
+	int number, copy;
+
+	if (sscanf(numbers, "%d:%d", &number, &copy) != 2)
+		return -1;
+	if (fcntl(number, F_GETFD) < 0)
+		dup3(copy, number, O_CLOEXEC);
+	close(copy);
+	return number;
+}
+
+/*
+ * "cpuquota-exec --hand-over PATH ARGUMENT..." and "--hand-over-fd NUMBER:COPY ARGUMENT...", by which the preload library
+ * has a program executed that needs a trap (src/preload/exec.c). Whatever is wrong, the program runs; the library has told
+ * of a bad policy already.
+ */
+static int hand_over(bool is_descriptor, const char *file, char *const *arguments)
+{
+	static struct cq_target target;
+	struct cq_command command = {.arguments = arguments, .fd = -1, .is_handed_over = true};
+	struct cq_policy policy;
+	char name[32];
+
+	if (is_descriptor) {
+		command.fd = restore_descriptor(file);
+		snprintf(name, sizeof name, "/proc/self/fd/%d", command.fd);
+		cq_target_look_at(name, &target);
+	} else {
+		command.path = file;
+		cq_target_look_at(file, &target);
+	}
+	cq_settings_load(&policy, "/", target.is_known ? target.executable : NULL, NULL);
+	return cq_launch(&command, &target, &policy, false);
+}
+
 int main(int argc, char **argv)
 {
 	struct options options = {.action = RUN};
 	static struct cq_target target;
 	struct cq_policy policy;
+	struct cq_command command = {.fd = -1};
 	const char *file;
 
+	if (argc > 2 && strcmp(argv[1], "--hand-over") == 0)
+		return hand_over(false, argv[2], argv + 3);
+	if (argc > 2 && strcmp(argv[1], "--hand-over-fd") == 0)
+		return hand_over(true, argv[2], argv + 3);
 	parse_options(argc, argv, &options);
 	argc -= optind;
 	argv += optind;
@@ -257,5 +291,6 @@ int main(int argc, char **argv)
 	if (cq_settings_load(&policy, "/", target.is_known ? target.executable : NULL, complain) ||
 	    (file && *file && check_is_file(file)))
 		return CQ_EXIT_FAILED;
-	return cq_launch(argv, &target, &policy, options.is_init);
+	command.arguments = argv;
+	return cq_launch(&command, &target, &policy, options.is_init);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "settings.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 
@@ -38,6 +39,21 @@ unsigned cq_settings_load(struct cq_policy *ret, const char *root, const char *e
 
 	cq_policy_load(ret, &source);
 	return problems.count;
+}
+
+int cq_settings_override(const char *assignment)
+{
+	const char *before = getenv("CPUQUOTA");
+	char *joined;
+	int r;
+
+	if (!before || !*before)
+		return setenv("CPUQUOTA", assignment, 1);
+	if (asprintf(&joined, "%s,%s", before, assignment) < 0)
+		return -1;
+	r = setenv("CPUQUOTA", joined, 1);
+	free(joined);
+	return r;
 }
 
 uint64_t cq_settings_now(void)

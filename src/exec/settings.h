@@ -12,6 +12,10 @@
 unsigned cq_settings_load(struct cq_policy *ret, const char *root, const char *executable,
 			  void (*complain)(const char *message));
 
+/* Puts ASSIGNMENT, "KEY=VALUE", behind what CPUQUOTA has already, so that it holds for the program. Returns 0 or -1, as
+ * setenv(3). */
+int cq_settings_override(const char *assignment);
+
 /* Milliseconds that never go back. */
 uint64_t cq_settings_now(void);
 

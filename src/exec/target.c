@@ -49,14 +49,11 @@ static int find_path(const char *name, char *ret, size_t size)
 	}
 }
 
-int cq_target_find(const char *name, struct cq_target *ret)
+static int look(struct cq_target *ret)
 {
 	char next[PATH_MAX];
-	int r = find_path(name, ret->path, sizeof ret->path);
+	int r;
 
-	ret->is_known = false;
-	if (r < 0)
-		return r;
 	strcpy(next, ret->path);
 	for (int i = 0; i < CQ_PROGRAM_MAX_INTERPRETERS; i++) {
 		bool is_script = false;
@@ -75,6 +72,23 @@ int cq_target_find(const char *name, struct cq_target *ret)
 			break;
 	}
 	return 0;
+}
+
+int cq_target_find(const char *name, struct cq_target *ret)
+{
+	int r = find_path(name, ret->path, sizeof ret->path);
+
+	ret->is_known = false;
+	return r < 0 ? r : look(ret);
+}
+
+int cq_target_look_at(const char *path, struct cq_target *ret)
+{
+	ret->is_known = false;
+	if (strlen(path) >= sizeof ret->path || access(path, F_OK) != 0)
+		return -ENOENT;
+	strcpy(ret->path, path);
+	return look(ret);
 }
 
 bool cq_target_needs_trap(const struct cq_target *target)

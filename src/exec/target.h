@@ -18,6 +18,9 @@ struct cq_target {
  * not understood is not known, and left to execvp. */
 int cq_target_find(const char *name, struct cq_target *ret);
 
+/* As cq_target_find(), of the file that PATH names. */
+int cq_target_look_at(const char *path, struct cq_target *ret);
+
 /* cq_program_needs_trap() of a program that is known. */
 bool cq_target_needs_trap(const struct cq_target *target);
 

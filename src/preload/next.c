@@ -57,6 +57,45 @@ static int without_pthread_setaffinity_np(pthread_t thread, size_t size, const c
 	return ENOSYS;
 }
 
+static int no_exec(void)
+{
+	errno = ENOSYS;
+	return -1;
+}
+
+static int without_execve(const char *path, char *const *arguments, char *const *variables)
+{
+	(void)path, (void)arguments, (void)variables;
+	return no_exec();
+}
+
+static int without_execvpe(const char *name, char *const *arguments, char *const *variables)
+{
+	(void)name, (void)arguments, (void)variables;
+	return no_exec();
+}
+
+static int without_execveat(int directory, const char *path, char *const *arguments, char *const *variables, int flags)
+{
+	(void)directory, (void)path, (void)arguments, (void)variables, (void)flags;
+	return no_exec();
+}
+
+static int without_fexecve(int fd, char *const *arguments, char *const *variables)
+{
+	(void)fd, (void)arguments, (void)variables;
+	return no_exec();
+}
+
+static int without_posix_spawn(pid_t *ret_pid, const char *path, const posix_spawn_file_actions_t *actions,
+			       const posix_spawnattr_t *attributes, char *const *arguments, char *const *variables)
+{
+	(void)ret_pid, (void)path, (void)actions, (void)attributes, (void)arguments, (void)variables;
+	return ENOSYS;
+}
+
+#define without_posix_spawnp without_posix_spawn
+
 #define CQ_HOOK_ALONE(name)
 
 #define CQ_HOOK(type, name, parameters, arguments)                                     \
@@ -91,6 +130,11 @@ void cq_next_resolve(void)
 {
 	resolve(&cq_next.sysconf, "sysconf");
 	resolve(&cq_next_syscall, "syscall");
+	/* Called between fork and exec, where another thread may have left dlsym's lock taken. */
+	resolve(&cq_next.execve, "execve");
+	resolve(&cq_next.execvpe, "execvpe");
+	resolve(&cq_next.posix_spawn, "posix_spawn");
+	resolve(&cq_next.posix_spawnp, "posix_spawnp");
 	resolve(&cq_next_clock_gettime, "clock_gettime");
 	resolve(&cq_next_getauxval, "getauxval");
 }

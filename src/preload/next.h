@@ -11,6 +11,7 @@
 
 #include <pthread.h>
 #include <sched.h>
+#include <spawn.h>
 #include <time.h>
 
 /* Marks a hook; everything else in the library is hidden. */

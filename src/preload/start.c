@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "start.h"
 
+#include "exec.h"
 #include "next.h"
 #include "rawcall.h"
 #include "text.h"
@@ -13,10 +14,16 @@
 
 #define DEFAULT_POLICY SYSCONFDIR "/cpuquota.conf"
 
+#define EXEC_PATH_MAX 256
+
 extern char **environ;
+
+/* Only glibc has it. */
+extern const char *gnu_get_libc_version(void) __attribute__((weak));
 
 unsigned cq_state = CQ_STATE_EARLY;
 struct cq_view cq_view;
+char cq_exec_path[EXEC_PATH_MAX];
 
 static uint64_t now(void)
 {
@@ -49,8 +56,7 @@ static bool is_secure_execution(void)
 	return is_secure;
 }
 
-/* secure_getenv(3), for names. A program may have its own getenv (bash has), which is not ready this early. */
-static const char *environment(const char *name)
+const char *cq_environment(const char *name)
 {
 	size_t length = strlen(name);
 
@@ -111,7 +117,7 @@ static enum cq_state prepare(struct cq_view *view, void (*problem)(void *argumen
 		.root = "/",
 		.default_file = DEFAULT_POLICY,
 		.executable = "/proc/self/exe",
-		.environment = is_secure_execution() ? no_environment : environment,
+		.environment = is_secure_execution() ? no_environment : cq_environment,
 		.problem = problem,
 		.argument = &has_complained,
 	};
@@ -122,10 +128,29 @@ static enum cq_state prepare(struct cq_view *view, void (*problem)(void *argumen
 	return CQ_STATE_READY;
 }
 
-static __attribute__((constructor)) void start(void)
+/* CPUQUOTA_EXEC is copied, as the program may write over its environment. */
+static void find_exec(void)
 {
+	const char *named = is_secure_execution() ? NULL : cq_environment("CPUQUOTA_EXEC");
+	size_t length = named ? strlen(named) : 0;
+
+	if (!length || length >= EXEC_PATH_MAX)
+		named = BINDIR "/cpuquota-exec", length = sizeof BINDIR "/cpuquota-exec" - 1;
+	memmove(cq_exec_path, named, length < EXEC_PATH_MAX ? length : 0);
+}
+
+/* glibc gives constructors the arguments of main; musl gives them nothing. */
+static __attribute__((constructor)) void start(int argc, char **arguments, char **variables)
+{
+	enum cq_state state;
+
+	(void)argc;
 	cq_next_resolve();
-	__atomic_store_n(&cq_state, prepare(&cq_view, complain_once), __ATOMIC_RELEASE);
+	state = prepare(&cq_view, complain_once);
+	find_exec();
+	__atomic_store_n(&cq_state, state, __ATOMIC_RELEASE);
+	if (gnu_get_libc_version)
+		cq_exec_if_go(arguments, variables);
 }
 
 __attribute__((noinline)) bool cq_channel_answer_early(enum cq_channel channel, struct cq_answer *ret)

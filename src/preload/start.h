@@ -16,6 +16,12 @@ enum cq_state { CQ_STATE_EARLY, CQ_STATE_READY, CQ_STATE_OFF };
 extern unsigned cq_state; /* enum cq_state */
 extern struct cq_view cq_view;
 
+/* The file that programs which need a trap are handed over to: cpuquota-exec. */
+extern char cq_exec_path[];
+
+/* getenv(3), of names; a program may have its own getenv (bash has), which is not ready when the constructor runs. */
+const char *cq_environment(const char *name);
+
 /* cq_channel_answer() before the constructor. */
 bool cq_channel_answer_early(enum cq_channel channel, struct cq_answer *ret);
 

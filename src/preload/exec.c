@@ -1,0 +1,389 @@
+/* SPDX-License-Identifier: MIT */
+#include "exec.h"
+
+#include "next.h"
+#include "probe.h"
+#include "program.h"
+#include "rawcall.h"
+#include "smallfile.h"
+#include "start.h"
+#include "text.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <stdarg.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* What execvp takes for PATH where the variable is not set (glibc; musl has /usr/local/bin before). */
+#define DEFAULT_PATH "/bin:/usr/bin"
+
+/* More arguments than that are not handed over: the new list of them stands on the stack. */
+#define MAX_ARGUMENTS 2048
+
+/* Files that give rights when they are executed: a filter would take those from them, or they from it. */
+static bool gives_rights(int fd, const struct stat *status)
+{
+	return status->st_mode & (S_ISUID | S_ISGID) ||
+	       cq_rawcall(SYS_fgetxattr, fd, (long)"security.capability", 0, 0) >= 0;
+}
+
+static bool stat_fd(int fd, struct stat *ret)
+{
+	return cq_rawcall(SYS_fstat, fd, (long)ret, 0, 0) == 0;
+}
+
+/* True if cpuquota-exec is there and may be executed, and the file behind FD is another one. */
+static bool can_hand_over(const struct stat *program)
+{
+	struct stat wrapper;
+	int fd;
+	bool is_there;
+
+	if (cq_rawcall(SYS_faccessat, AT_FDCWD, (long)cq_exec_path, X_OK, 0) != 0)
+		return false;
+	fd = cq_raw_openat(AT_FDCWD, cq_exec_path, O_PATH | O_CLOEXEC);
+	if (fd < 0)
+		return false;
+	is_there = stat_fd(fd, &wrapper);
+	cq_raw_close(fd);
+	return is_there && (wrapper.st_ino != program->st_ino || wrapper.st_dev != program->st_dev);
+}
+
+/* True if what the file behind FD starts needs a trap: it does itself or, if it is a script, its interpreter does. */
+static bool file_needs_trap(int fd)
+{
+	struct cq_program program;
+	char interpreter[256];
+	bool needs = false;
+	int opened = -1;
+
+	for (int i = 0; i < CQ_PROGRAM_MAX_INTERPRETERS; i++) {
+		int r = cq_program_inspect(fd, &program);
+
+		if (r == 0)
+			needs = cq_program_needs_trap(&program);
+		if (r != -ENOEXEC || cq_program_interpreter(fd, interpreter, sizeof interpreter) < 0)
+			break;
+		if (opened >= 0)
+			cq_raw_close(opened);
+		fd = opened = cq_open_below("/", interpreter);
+		if (fd < 0)
+			break;
+	}
+	if (opened >= 0)
+		cq_raw_close(opened);
+	return needs;
+}
+
+/* True if the file behind FD is to be executed by way of cpuquota-exec. */
+static bool is_for_trap(int fd)
+{
+	struct stat status;
+
+	return file_needs_trap(fd) && stat_fd(fd, &status) && !gives_rights(fd, &status) && can_hand_over(&status) &&
+	       !cq_probe_trap();
+}
+
+/* True if the policy of this process lets programs be handed over at all; that of the program is cpuquota-exec's matter. */
+static bool may_hand_over(void)
+{
+	const struct cq_policy *policy = &cq_view.policy;
+
+	return __atomic_load_n(&cq_state, __ATOMIC_ACQUIRE) == CQ_STATE_READY && policy->trap != CQ_TRAP_NEVER &&
+	       policy->affinity == CQ_AFFINITY_SHOWN;
+}
+
+static bool path_is_for_trap(const char *path)
+{
+	bool is;
+	int fd;
+
+	if (!path || !may_hand_over())
+		return false;
+	fd = cq_open_below("/", path);
+	if (fd < 0)
+		return false;
+	is = is_for_trap(fd);
+	cq_raw_close(fd);
+	return is;
+}
+
+/* The number of arguments, or SIZE_MAX if they are too many to be handed over. */
+static size_t count_arguments(char *const *arguments)
+{
+	size_t count = 0;
+
+	while (arguments && arguments[count]) {
+		if (++count > MAX_ARGUMENTS)
+			return SIZE_MAX;
+	}
+	return count;
+}
+
+/* "cpuquota-exec --hand-over PATH ARGUMENT...": the arguments are the program's, its own name first. */
+#define PREFIX_LENGTH 3
+
+static void wrap(char **ret, const char *option, const char *path, char *const *arguments, size_t count)
+{
+	ret[0] = cq_exec_path;
+	ret[1] = (char *)option;
+	ret[2] = (char *)path;
+	memmove(ret + PREFIX_LENGTH, arguments, count * sizeof *ret);
+	ret[PREFIX_LENGTH + count] = NULL;
+}
+
+/* Returns if that could not be executed. */
+static __attribute__((noinline)) void hand_over(const char *option, const char *path, char *const *arguments,
+						char *const *variables)
+{
+	size_t count = count_arguments(arguments);
+
+	if (count != SIZE_MAX) {
+		char **wrapped = __builtin_alloca((count + PREFIX_LENGTH + 1) * sizeof *wrapped);
+
+		wrap(wrapped, option, path, arguments, count);
+		cq_next.execve(cq_exec_path, wrapped, variables);
+	}
+}
+
+static int execute(const char *path, char *const *arguments, char *const *variables)
+{
+	if (path_is_for_trap(path))
+		hand_over("--hand-over", path, arguments, variables);
+	return cq_next.execve(path, arguments, variables);
+}
+
+/* Finds NAME as execvp does. Returns NAME itself, or RET; NULL where there is no such file, or its path is too long. */
+static const char *search(const char *name, char *ret, size_t size)
+{
+	const char *directories = cq_environment("PATH");
+	size_t name_length = name ? strlen(name) : 0, length;
+
+	if (!name_length)
+		return NULL;
+	if (strchr(name, '/'))
+		return name;
+	for (directories = directories ? directories : DEFAULT_PATH;; directories += length + 1) {
+		length = strcspn(directories, ":");
+		if (length + name_length + 2 <= size) {
+			memmove(ret, directories, length);
+			ret[length] = '/';
+			memmove(ret + length + (length != 0), name, name_length + 1);
+			if (cq_rawcall(SYS_faccessat, AT_FDCWD, (long)ret, X_OK, 0) == 0)
+				return ret;
+		}
+		if (!directories[length])
+			return NULL;
+	}
+}
+
+static int execute_found(const char *name, char *const *arguments, char *const *variables)
+{
+	char buffer[CQ_PATH_MAX];
+	const char *path = may_hand_over() ? search(name, buffer, sizeof buffer) : NULL;
+
+	if (path_is_for_trap(path))
+		hand_over("--hand-over", path, arguments, variables);
+	return cq_next.execvpe(name, arguments, variables);
+}
+
+CQ_EXPORT int execve(const char *path, char *const *arguments, char *const *variables)
+{
+	return execute(path, arguments, variables);
+}
+
+CQ_EXPORT int execv(const char *path, char *const *arguments)
+{
+	return execute(path, arguments, environ);
+}
+
+CQ_EXPORT int execvpe(const char *name, char *const *arguments, char *const *variables)
+{
+	return execute_found(name, arguments, variables);
+}
+
+CQ_EXPORT int execvp(const char *name, char *const *arguments)
+{
+	return execute_found(name, arguments, environ);
+}
+
+/* Makes an array, on the caller's stack, of the arguments of execl and its relatives; LAST is the first of them. What
+ * comes behind their NULL can then be had from LIST. */
+#define COLLECT(array, list, last)                                                                     \
+	do {                                                                                           \
+		size_t count = 0;                                                                      \
+                                                                                                       \
+		va_start(list, last);                                                                  \
+		for (const char *next = last; next; next = va_arg(list, const char *))                 \
+			count++;                                                                       \
+		va_end(list);                                                                          \
+		array = __builtin_alloca((count + 1) * sizeof *array);                                 \
+		va_start(list, last);                                                                  \
+		array[0] = (char *)last;                                                               \
+		for (size_t i = 1; i <= count; i++)                                                    \
+			array[i] = va_arg(list, char *);                                               \
+	} while (0)
+
+CQ_EXPORT int execl(const char *path, const char *argument, ...)
+{
+	char **arguments;
+	va_list list;
+
+	COLLECT(arguments, list, argument);
+	va_end(list);
+	return execute(path, arguments, environ);
+}
+
+CQ_EXPORT int execlp(const char *name, const char *argument, ...)
+{
+	char **arguments;
+	va_list list;
+
+	COLLECT(arguments, list, argument);
+	va_end(list);
+	return execute_found(name, arguments, environ);
+}
+
+CQ_EXPORT int execle(const char *path, const char *argument, ...)
+{
+	char *const *variables;
+	char **arguments;
+	va_list list;
+
+	COLLECT(arguments, list, argument);
+	variables = va_arg(list, char *const *);
+	va_end(list);
+	return execute(path, arguments, variables);
+}
+
+/* A program that is named by a descriptor: "--hand-over-fd NUMBER:COPY". The descriptor itself may be closed by the first
+ * exec; the copy is not, and cpuquota-exec puts it back in its place. */
+static __attribute__((noinline)) void hand_over_fd(int fd, char *const *arguments, char *const *variables)
+{
+	struct cq_message numbers = {.length = 0};
+	int copy;
+
+	if (!may_hand_over() || !is_for_trap(fd))
+		return;
+	copy = (int)cq_rawcall(SYS_fcntl, fd, F_DUPFD, 3, 0);
+	if (copy < 0)
+		return;
+	cq_message_add_number(&numbers, (uint64_t)fd);
+	cq_message_add_string(&numbers, ":");
+	cq_message_add_number(&numbers, (uint64_t)copy);
+	hand_over("--hand-over-fd", numbers.text, arguments, variables);
+	cq_raw_close(copy);
+}
+
+CQ_EXPORT int fexecve(int fd, char *const *arguments, char *const *variables)
+{
+	if (fd >= 0)
+		hand_over_fd(fd, arguments, variables);
+	return cq_next.fexecve(fd, arguments, variables);
+}
+
+/* The kernel may be given no path at all, which the C library's declaration does not foresee. */
+static __attribute__((noinline)) void hand_over_at(int directory, const char *path, char *const *arguments,
+						   char *const *variables, int flags)
+{
+	if (!path)
+		return;
+	if (directory >= 0 && !*path && flags == AT_EMPTY_PATH)
+		hand_over_fd(directory, arguments, variables);
+	else if ((directory == AT_FDCWD || *path == '/') && !flags && path_is_for_trap(path))
+		hand_over("--hand-over", path, arguments, variables);
+}
+
+CQ_EXPORT int execveat(int directory, const char *path, char *const *arguments, char *const *variables, int flags)
+{
+	hand_over_at(directory, path, arguments, variables, flags);
+	return cq_next.execveat(directory, path, arguments, variables, flags);
+}
+
+/* Returns as posix_spawn does, or -1 if the program is not to be handed over, or cannot be. */
+static __attribute__((noinline)) int spawn(pid_t *ret_pid, const char *path, const posix_spawn_file_actions_t *actions,
+					   const posix_spawnattr_t *attributes, char *const *arguments,
+					   char *const *variables)
+{
+	size_t count = count_arguments(arguments);
+	char **wrapped;
+
+	if (count == SIZE_MAX || !path_is_for_trap(path))
+		return -1;
+	wrapped = __builtin_alloca((count + PREFIX_LENGTH + 1) * sizeof *wrapped);
+	wrap(wrapped, "--hand-over", path, arguments, count);
+	return cq_next.posix_spawn(ret_pid, cq_exec_path, actions, attributes, wrapped, variables) == 0 ? 0 : -1;
+}
+
+CQ_EXPORT int posix_spawn(pid_t *ret_pid, const char *path, const posix_spawn_file_actions_t *actions,
+			  const posix_spawnattr_t *attributes, char *const *arguments, char *const *variables)
+{
+	if (spawn(ret_pid, path, actions, attributes, arguments, variables) == 0)
+		return 0;
+	return cq_next.posix_spawn(ret_pid, path, actions, attributes, arguments, variables);
+}
+
+CQ_EXPORT int posix_spawnp(pid_t *ret_pid, const char *name, const posix_spawn_file_actions_t *actions,
+			   const posix_spawnattr_t *attributes, char *const *arguments, char *const *variables)
+{
+	char buffer[CQ_PATH_MAX];
+	const char *path = may_hand_over() ? search(name, buffer, sizeof buffer) : NULL;
+
+	if (spawn(ret_pid, path, actions, attributes, arguments, variables) == 0)
+		return 0;
+	return cq_next.posix_spawnp(ret_pid, name, actions, attributes, arguments, variables);
+}
+
+/* True if this process's own program was built by Go: its headers and notes are in memory. */
+static bool is_go(void)
+{
+	uintptr_t address = cq_next_getauxval(AT_PHDR), moved = 0;
+	const Elf64_Phdr *headers = (const Elf64_Phdr *)address;
+	size_t count = cq_next_getauxval(AT_PHNUM);
+	bool is_placed = false;
+
+	for (size_t i = 0; headers && i < count; i++) {
+		if (headers[i].p_type == PT_PHDR) {
+			moved = address - headers[i].p_vaddr; /* 0 for a program that is not position-independent */
+			is_placed = true;
+		}
+	}
+	for (size_t i = 0; is_placed && i < count; i++) {
+		if (headers[i].p_type == PT_NOTE &&
+		    cq_program_has_go_note((const char *)(moved + headers[i].p_vaddr), headers[i].p_memsz))
+			return true;
+	}
+	return false;
+}
+
+/* True if PATH still names the file that this process was made from, which gives it no rights. */
+static bool is_own_file(const char *path)
+{
+	struct stat own, named;
+	int fd = cq_raw_openat(AT_FDCWD, "/proc/self/exe", O_RDONLY | O_CLOEXEC), other;
+	bool is;
+
+	if (fd < 0)
+		return false;
+	other = cq_raw_openat(AT_FDCWD, path, O_PATH | O_CLOEXEC);
+	is = other >= 0 && stat_fd(fd, &own) && stat_fd(other, &named) && own.st_ino == named.st_ino &&
+	     own.st_dev == named.st_dev && is_for_trap(fd);
+	if (other >= 0)
+		cq_raw_close(other);
+	cq_raw_close(fd);
+	return is;
+}
+
+void cq_exec_if_go(char *const *arguments, char *const *variables)
+{
+	const char *path;
+
+	if (!may_hand_over() || !cq_next_getauxval || cq_next_getauxval(AT_SECURE) || !is_go())
+		return;
+	path = (const char *)cq_next_getauxval(AT_EXECFN);
+	if (path && is_own_file(path))
+		hand_over("--hand-over", path, arguments, variables);
+}
