@@ -23,16 +23,10 @@
 static void *serve(void *argument)
 {
 	struct cq_supervisor *supervisor = argument;
-	struct pollfd listener = {.fd = supervisor->listener, .events = POLLIN};
 
-	for (;;) {
-		if (poll(&listener, 1, -1) < 0)
-			continue;
-		if (listener.revents & POLLIN)
-			cq_supervisor_serve(supervisor);
-		else if (listener.revents)
-			return NULL;
-	}
+	while (cq_supervisor_wait(supervisor))
+		cq_supervisor_serve(supervisor);
+	return NULL;
 }
 
 static int start_server(struct cq_supervisor *supervisor)

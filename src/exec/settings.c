@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "settings.h"
 
+#include "rawcall.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
@@ -60,6 +62,6 @@ uint64_t cq_settings_now(void)
 {
 	struct timespec time;
 
-	clock_gettime(CLOCK_MONOTONIC_COARSE, &time);
+	cq_rawcall(SYS_clock_gettime, CLOCK_MONOTONIC_COARSE, (long)&time, 0, 0);
 	return (uint64_t)time.tv_sec * 1000 + (uint64_t)time.tv_nsec / 1000000;
 }

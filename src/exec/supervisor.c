@@ -1,15 +1,19 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * All system calls here are made directly, and text is put together without stdio: the C library's part of this program
+ * would otherwise be most of the memory that a supervisor takes (the kernel maps 64 KiB around each place it runs through).
+ */
 #include "supervisor.h"
 
 #include "probe.h"
 #include "settings.h"
+#include "text.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdatomic.h>
-#include <stdio.h>
 #include <string.h>
-#include <sys/fsuid.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -28,19 +32,28 @@ struct remembered {
 
 static struct remembered remembered[REMEMBERED];
 
-/* Room for the longest of the names below. */
-typedef char proc_name[48];
+/* "/proc/THREAD/FILE" */
+static const char *proc_path(struct cq_message *path, pid_t thread, const char *file)
+{
+	path->length = 0;
+	cq_message_add_string(path, "/proc/");
+	cq_message_add_number(path, (uint64_t)thread);
+	cq_message_add_string(path, file);
+	return path->text;
+}
+
+static bool stat_path(const char *path, struct stat *ret)
+{
+	return cq_rawcall(SYS_newfstatat, AT_FDCWD, (long)path, (long)ret, 0) == 0;
+}
 
 /* The executable of a thread, as far as a policy with sections needs to tell programs apart. */
 static bool identify(const struct cq_supervisor *supervisor, pid_t thread, struct stat *ret)
 {
-	proc_name name;
+	struct cq_message path;
 
 	memset(ret, 0, sizeof *ret);
-	if (!supervisor->view->policy.has_sections)
-		return true;
-	snprintf(name, sizeof name, "/proc/%d/exe", thread);
-	return stat(name, ret) == 0;
+	return !supervisor->view->policy.has_sections || stat_path(proc_path(&path, thread, "/exe"), ret);
 }
 
 /* The policy for the program of THREAD, and what it says of that program's cgroup now. */
@@ -48,13 +61,11 @@ static void look(const struct cq_supervisor *supervisor, pid_t thread, struct re
 {
 	static struct cq_view view; /* too large for the stack of a process that is to stay small */
 	struct cq_policy policy = supervisor->view->policy;
+	struct cq_message path;
 	struct cq_cpumask real;
-	proc_name name;
 
-	if (policy.has_sections) {
-		snprintf(name, sizeof name, "/proc/%d/exe", thread);
-		cq_settings_load(&policy, "/", name, NULL);
-	}
+	if (policy.has_sections)
+		cq_settings_load(&policy, "/", proc_path(&path, thread, "/exe"), NULL);
 	ret->is_shown = !policy.is_off && policy.affinity == CQ_AFFINITY_SHOWN;
 	if (!ret->is_shown)
 		return;
@@ -93,53 +104,53 @@ static bool find_answer(const struct cq_supervisor *supervisor, pid_t thread, st
  * what its own ids may (proc(5), ptrace(2) on PTRACE_MODE_FSCREDS). Returns a descriptor or -Exxx. */
 static int open_memory(pid_t thread)
 {
-	proc_name name;
+	struct cq_message path;
 	struct stat status;
+	long own_user, own_group;
 	int fd;
 
-	snprintf(name, sizeof name, "/proc/%d", thread);
-	if (stat(name, &status) != 0)
-		return -errno;
-	setfsgid(status.st_gid);
-	setfsuid(status.st_uid);
-	snprintf(name, sizeof name, "/proc/%d/mem", thread);
-	fd = open(name, O_WRONLY | O_CLOEXEC);
-	if (fd < 0)
-		fd = -errno;
-	setfsuid(geteuid());
-	setfsgid(getegid());
+	if (!stat_path(proc_path(&path, thread, ""), &status))
+		return -ESRCH;
+	own_group = cq_rawcall(SYS_setfsgid, status.st_gid, 0, 0, 0);
+	own_user = cq_rawcall(SYS_setfsuid, status.st_uid, 0, 0, 0);
+	fd = cq_raw_openat(AT_FDCWD, proc_path(&path, thread, "/mem"), O_WRONLY | O_CLOEXEC);
+	cq_rawcall(SYS_setfsuid, own_user, 0, 0, 0);
+	cq_rawcall(SYS_setfsgid, own_group, 0, 0, 0);
 	return fd;
 }
 
-/* True while the thread still waits for this answer, so that what was opened by its number is its own. */
-static bool is_waiting(const struct cq_supervisor *supervisor)
+static int control(const struct cq_supervisor *supervisor, unsigned long request, const void *argument)
 {
-	return ioctl(supervisor->listener, SECCOMP_IOCTL_NOTIF_ID_VALID, &supervisor->request->id) == 0;
+	return (int)cq_rawcall(SYS_ioctl, supervisor->listener, (long)request, (long)argument, 0);
 }
 
 static bool write_mask(const struct cq_supervisor *supervisor, const void *mask, size_t size)
 {
 	const struct seccomp_notif *request = supervisor->request;
 	int fd = open_memory((pid_t)request->pid);
-	ssize_t written = -1;
+	long written = -1;
 
 	if (fd < 0)
 		return false;
-	if (is_waiting(supervisor))
-		written = pwrite(fd, mask, size, (off_t)request->data.args[2]);
-	close(fd);
-	return written == (ssize_t)size;
+	/* Only while the thread still waits for this answer is what was opened by its number its own. */
+	if (control(supervisor, SECCOMP_IOCTL_NOTIF_ID_VALID, &request->id) == 0)
+		written = cq_rawcall(SYS_pwrite64, fd, (long)mask, (long)size, (long)request->data.args[2]);
+	cq_raw_close(fd);
+	return written == (long)size;
 }
 
 /* True for the thread that asks and the others of its process; NUMBER is as that process counts. */
 static bool is_own_thread(pid_t thread, pid_t number)
 {
-	proc_name name;
+	struct cq_message path;
 
 	if (!number || number == thread)
 		return true;
-	snprintf(name, sizeof name, "/proc/%d/task/%d", thread, number);
-	return access(name, F_OK) == 0;
+	if (number < 0)
+		return false;
+	proc_path(&path, thread, "/task/");
+	cq_message_add_number(&path, (uint64_t)number);
+	return cq_rawcall(SYS_faccessat, AT_FDCWD, (long)path.text, F_OK, 0) == 0;
 }
 
 /* Answers in the caller's place if this is the plain case: returns the number of bytes that were written, or 0. */
@@ -173,7 +184,7 @@ static void respond(const struct cq_supervisor *supervisor, long value)
 	if (!value)
 		response.flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE;
 	/* An error says that the thread no longer waits: it was killed, or a signal came first and it will ask again. */
-	ioctl(supervisor->listener, SECCOMP_IOCTL_NOTIF_SEND, &response);
+	control(supervisor, SECCOMP_IOCTL_NOTIF_SEND, &response);
 }
 
 void cq_supervisor_abandon(struct cq_supervisor *supervisor)
@@ -183,12 +194,24 @@ void cq_supervisor_abandon(struct cq_supervisor *supervisor)
 	supervisor->request->id = 0;
 }
 
+bool cq_supervisor_wait(const struct cq_supervisor *supervisor)
+{
+	struct pollfd listener = {.fd = supervisor->listener, .events = POLLIN};
+
+	/* ppoll is there on all architectures; EINTR and the like only mean to wait again. */
+	while (cq_rawcall(SYS_ppoll, (long)&listener, 1, 0, 0) <= 0)
+		continue;
+	return listener.revents & POLLIN;
+}
+
 void cq_supervisor_serve(struct cq_supervisor *supervisor)
 {
 	/* The kernel takes only a request that is all zero. */
 	memset(supervisor->request, 0, sizeof *supervisor->request);
-	if (ioctl(supervisor->listener, SECCOMP_IOCTL_NOTIF_RECV, supervisor->request) != 0)
+	if (control(supervisor, SECCOMP_IOCTL_NOTIF_RECV, supervisor->request) != 0) {
+		supervisor->request->id = 0;
 		return;
+	}
 	respond(supervisor, answer(supervisor));
 	supervisor->request->id = 0;
 }

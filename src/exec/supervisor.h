@@ -19,6 +19,9 @@ struct cq_supervisor {
 	struct seccomp_notif *request;
 };
 
+/* Waits for a notification. Returns false when no process is left that could ask (POLLHUP, Linux 5.9). */
+bool cq_supervisor_wait(const struct cq_supervisor *supervisor);
+
 /* Takes one notification, waiting for it if it has gone since poll(2) said that it is there, and answers it. */
 void cq_supervisor_serve(struct cq_supervisor *supervisor);
 

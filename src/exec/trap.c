@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <link.h>
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
@@ -90,20 +91,31 @@ static void detach(int kept)
 	close_range_of((unsigned)kept + 1, ~0u);
 }
 
+/* Gives back the pages of this program's code that only its start needed; what is needed again comes from the file. No
+ * function of the C library is called, as that would bring its pages back. */
+static void shed_code(void)
+{
+	extern const ElfW(Ehdr) __ehdr_start __attribute__((visibility("hidden")));
+	const ElfW(Phdr) *segment = (const void *)((const char *)&__ehdr_start + __ehdr_start.e_phoff);
+	uintptr_t base = __ehdr_start.e_type == ET_EXEC ? 0 : (uintptr_t)&__ehdr_start;
+
+	for (unsigned i = 0; i < __ehdr_start.e_phnum; i++, segment++) {
+		uintptr_t start = (base + segment->p_vaddr) & ~(uintptr_t)4095;
+
+		if (segment->p_type == PT_LOAD && !(segment->p_flags & PF_W))
+			cq_rawcall(SYS_madvise, (long)start, (long)(base + segment->p_vaddr + segment->p_memsz - start),
+				   MADV_DONTNEED, 0);
+	}
+}
+
 static _Noreturn void supervise(struct cq_supervisor *supervisor)
 {
-	struct pollfd listener = {.fd = supervisor->listener, .events = POLLIN};
-
 	prctl(PR_SET_NAME, "cpuquota-trap");
+	shed_code();
 	cq_supervisor_abandon(supervisor); /* what the one before it has left */
-	for (;;) {
-		if (poll(&listener, 1, -1) < 0)
-			continue;
-		if (listener.revents & POLLIN)
-			cq_supervisor_serve(supervisor);
-		else if (listener.revents)
-			_exit(0);
-	}
+	while (cq_supervisor_wait(supervisor))
+		cq_supervisor_serve(supervisor);
+	_exit(0);
 }
 
 static pid_t start_supervisor(struct cq_supervisor *supervisor)
