@@ -151,7 +151,7 @@ static int find_mount(const char *root, const char *controller, const struct cq_
 /* Puts the mount point in front of the path in the hierarchy, of which the mount's root is taken off. */
 static void join(struct cq_cgroup *cgroup, const struct best_mount *best)
 {
-	const char *below = "";
+	const char *below = cgroup->path;
 	size_t top = best->length, length = 0;
 
 	if (best->stripped >= 0) {

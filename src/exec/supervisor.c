@@ -32,13 +32,14 @@ struct remembered {
 
 static struct remembered remembered[REMEMBERED];
 
-/* "/proc/THREAD/FILE" */
+/* "/proc/THREAD", and FILE behind it if it is not NULL. */
 static const char *proc_path(struct cq_message *path, pid_t thread, const char *file)
 {
 	path->length = 0;
 	cq_message_add_string(path, "/proc/");
 	cq_message_add_number(path, (uint64_t)thread);
-	cq_message_add_string(path, file);
+	if (file)
+		cq_message_add_string(path, file);
 	return path->text;
 }
 
@@ -109,7 +110,7 @@ static int open_memory(pid_t thread)
 	long own_user, own_group;
 	int fd;
 
-	if (!stat_path(proc_path(&path, thread, ""), &status))
+	if (!stat_path(proc_path(&path, thread, NULL), &status))
 		return -ESRCH;
 	own_group = cq_rawcall(SYS_setfsgid, status.st_gid, 0, 0, 0);
 	own_user = cq_rawcall(SYS_setfsuid, status.st_uid, 0, 0, 0);
