@@ -12,6 +12,7 @@
 /* More than that no program has; what comes behind is not looked at. */
 #define MAX_PROGRAM_HEADERS 64
 #define MAX_NOTES_SIZE 1024
+#define BEGINNING_SIZE 1024
 
 /* The note's type (cmd/link/internal/ld/elf.go: ELF_NOTE_GOBUILDID_TAG). */
 #define GO_BUILD_ID_NOTE 4
@@ -23,6 +24,21 @@ static int read_at(int fd, uint64_t offset, void *buffer, size_t size)
 	if (got < 0)
 		return (int)got;
 	return (size_t)got == size ? 0 : -ENOEXEC;
+}
+
+/* The beginning of a file: the program headers stand there, and mostly the notes too. */
+struct beginning {
+	size_t length;
+	char bytes[BEGINNING_SIZE] __attribute__((aligned(8)));
+};
+
+/* As read_at(), for what is in BEGINNING without a system call. */
+static int read_near(int fd, const struct beginning *beginning, uint64_t offset, void *buffer, size_t size)
+{
+	if (offset > beginning->length || size > beginning->length - offset)
+		return read_at(fd, offset, buffer, size);
+	memmove(buffer, beginning->bytes + offset, size);
+	return 0;
 }
 
 /* A program header of either class. */
@@ -40,7 +56,7 @@ struct headers {
 	unsigned count;
 };
 
-static int read_headers(int fd, struct headers *ret)
+static int read_headers(int fd, const struct beginning *beginning, struct headers *ret)
 {
 	union {
 		unsigned char ident[EI_NIDENT];
@@ -48,7 +64,7 @@ static int read_headers(int fd, struct headers *ret)
 		Elf64_Ehdr elf64;
 	} header;
 	const unsigned char native_order = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? ELFDATA2LSB : ELFDATA2MSB;
-	int r = read_at(fd, 0, &header.elf32, sizeof header.elf32);
+	int r = read_near(fd, beginning, 0, &header.elf32, sizeof header.elf32);
 
 	if (r < 0)
 		return r;
@@ -62,20 +78,21 @@ static int read_headers(int fd, struct headers *ret)
 		ret->count = header.elf32.e_phnum;
 		return 0;
 	}
-	r = read_at(fd, 0, &header.elf64, sizeof header.elf64);
+	r = read_near(fd, beginning, 0, &header.elf64, sizeof header.elf64);
 	ret->offset = header.elf64.e_phoff;
 	ret->entry_size = sizeof(Elf64_Phdr);
 	ret->count = header.elf64.e_phnum;
 	return r;
 }
 
-static int read_segment(int fd, const struct headers *headers, unsigned i, struct segment *ret)
+static int read_segment(int fd, const struct beginning *beginning, const struct headers *headers, unsigned i,
+			struct segment *ret)
 {
 	union {
 		Elf32_Phdr elf32;
 		Elf64_Phdr elf64;
 	} header;
-	int r = read_at(fd, headers->offset + (uint64_t)i * headers->entry_size, &header, headers->entry_size);
+	int r = read_near(fd, beginning, headers->offset + (uint64_t)i * headers->entry_size, &header, headers->entry_size);
 
 	if (r < 0)
 		return r;
@@ -90,15 +107,10 @@ static size_t align4(size_t size)
 	return (size + 3) & ~(size_t)3;
 }
 
-/* True if one of the notes in the segment is Go's. */
-static bool has_go_note(int fd, const struct segment *segment)
+bool cq_program_has_go_note(const char *notes, size_t size)
 {
-	char notes[MAX_NOTES_SIZE] __attribute__((aligned(8)));
-	size_t size = segment->size < sizeof notes ? (size_t)segment->size : sizeof notes;
 	size_t at = 0;
 
-	if (read_at(fd, segment->offset, notes, size) < 0)
-		return false;
 	while (at + sizeof(Elf64_Nhdr) <= size) {
 		Elf64_Nhdr note; /* the same as Elf32_Nhdr */
 		const char *name = notes + at + sizeof note;
@@ -114,12 +126,26 @@ static bool has_go_note(int fd, const struct segment *segment)
 	return false;
 }
 
+static bool is_go_segment(int fd, const struct beginning *beginning, const struct segment *segment)
+{
+	char notes[MAX_NOTES_SIZE] __attribute__((aligned(8)));
+	size_t size = segment->size < sizeof notes ? (size_t)segment->size : sizeof notes;
+
+	return read_near(fd, beginning, segment->offset, notes, size) == 0 && cq_program_has_go_note(notes, size);
+}
+
 int cq_program_inspect(int fd, struct cq_program *ret)
 {
 	struct headers headers;
 	struct cq_program program = {.is_64bit = false};
-	int r = read_headers(fd, &headers);
+	struct beginning beginning;
+	ssize_t got = cq_rawcall(SYS_pread64, fd, (long)beginning.bytes, sizeof beginning.bytes, 0);
+	int r;
 
+	if (got < 0)
+		return (int)got;
+	beginning.length = (size_t)got;
+	r = read_headers(fd, &beginning, &headers);
 	if (r < 0)
 		return r;
 	program.is_64bit = headers.is_64bit;
@@ -127,13 +153,13 @@ int cq_program_inspect(int fd, struct cq_program *ret)
 	for (unsigned i = 0; i < headers.count && i < MAX_PROGRAM_HEADERS; i++) {
 		struct segment segment;
 
-		r = read_segment(fd, &headers, i, &segment);
+		r = read_segment(fd, &beginning, &headers, i, &segment);
 		if (r < 0)
 			return r;
 		if (segment.type == PT_INTERP)
 			program.has_interpreter = true;
 		else if (segment.type == PT_NOTE && !program.is_go)
-			program.is_go = has_go_note(fd, &segment);
+			program.is_go = is_go_segment(fd, &beginning, &segment);
 	}
 	*ret = program;
 	return 0;

@@ -18,6 +18,9 @@ struct cq_program {
  * file of this machine's byte order, or another -Exxx if it cannot be read. */
 int cq_program_inspect(int fd, struct cq_program *ret);
 
+/* True if one of the notes in SIZE bytes, of a PT_NOTE segment, is the one that Go's linker puts there. */
+bool cq_program_has_go_note(const char *notes, size_t size);
+
 /* True if EXECUTABLE, below ROOT, was built by Go; false for all that cannot be found out. */
 bool cq_program_is_go(const char *root, const char *executable);
 
