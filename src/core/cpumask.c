@@ -11,9 +11,9 @@
 
 #define STATUS_BUDGET 65536
 
-/* The number of bits set. Without an instruction for it the compiler calls a function with a table; this is faster, and
- * takes no memory. */
-static unsigned count_bits(uint64_t word)
+/* The number of bits that are set in WORD. The compiler's own would be a call to its library, as not every x86-64 CPU
+ * has the instruction (Hacker's Delight, 5-1). */
+static inline unsigned count_bits(uint64_t word)
 {
 	word -= word >> 1 & 0x5555555555555555;
 	word = (word & 0x3333333333333333) + (word >> 2 & 0x3333333333333333);
@@ -25,9 +25,20 @@ unsigned cq_cpumask_count(const uint64_t *mask, size_t words)
 {
 	unsigned count = 0;
 
-	for (size_t i = 0; i < words; i++)
-		count += count_bits(mask[i]);
+	for (size_t i = 0; i < words; i++) {
+		if (mask[i]) /* most words of most masks are empty */
+			count += count_bits(mask[i]);
+	}
 	return count;
+}
+
+bool cq_cpumask_is_empty(const uint64_t *mask, size_t words)
+{
+	for (size_t i = 0; i < words; i++) {
+		if (mask[i])
+			return false;
+	}
+	return true;
 }
 
 /* The number of the lowest bit of WORD that has NTH set bits below it; WORD has more than NTH. */
@@ -74,10 +85,30 @@ static uint64_t from_cpu(size_t i, unsigned first)
 	return first - base >= CQ_WORD_BITS ? 0 : ~UINT64_C(0) << (first - base);
 }
 
+/* cq_cpumask_keep_run() where no CPU has a number above 63: nearly everywhere, and once for each call of a program that
+ * reads its affinity. */
+static uint64_t keep_run_of_word(uint64_t word, unsigned first, unsigned count)
+{
+	uint64_t high = word & from_cpu(0, first), kept;
+
+	if (count >= 8 && count_bits(word) <= count) /* else found out sooner bit by bit */
+		return word;
+	kept = lowest_bits(high, count);
+	if (kept == high) /* all of them, and there may be room for more */
+		kept |= lowest_bits(word ^ high, count - count_bits(kept));
+	return kept;
+}
+
 void cq_cpumask_keep_run(uint64_t *mask, size_t words, unsigned first, unsigned count)
 {
 	unsigned left = count;
 
+	while (words > 1 && !mask[words - 1])
+		words--;
+	if (words == 1) {
+		mask[0] = keep_run_of_word(mask[0], first, count);
+		return;
+	}
 	if (cq_cpumask_count(mask, words) <= count)
 		return;
 	/* From FIRST up, where what lies below it stays for the second round; then from the bottom. */

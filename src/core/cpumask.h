@@ -18,6 +18,8 @@ struct cq_cpumask {
 /* How many CPUs there are in the mask. */
 unsigned cq_cpumask_count(const uint64_t *mask, size_t words);
 
+bool cq_cpumask_is_empty(const uint64_t *mask, size_t words);
+
 /* The CPU with NTH (from 0) others before it, or the last one; 0 in an empty mask. */
 unsigned cq_cpumask_nth(const uint64_t *mask, size_t words, unsigned nth);
 

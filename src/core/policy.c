@@ -41,6 +41,30 @@ struct place {
 	unsigned line; /* 0: a text without lines */
 };
 
+/* The name of the program that the policy is for, once a section has asked for it. */
+struct program_name {
+	bool is_known; /* as far as it can be known */
+	char name[CQ_PROGRAM_NAME_MAX];
+};
+
+static bool is_go(const struct cq_policy_source *source)
+{
+	if (source->is_go)
+		return source->is_go();
+	return source->executable && cq_program_is_go(source->root, source->executable);
+}
+
+static bool has_name(const struct cq_policy_source *source, const char *pattern, struct program_name *program)
+{
+	if (!program->is_known) {
+		program->is_known = true;
+		if (!source->executable ||
+		    cq_program_name(source->root, source->executable, program->name, sizeof program->name) < 0)
+			program->name[0] = '\0';
+	}
+	return program->name[0] && cq_text_matches(pattern, program->name);
+}
+
 static void begin_message(struct cq_message *message, const struct place *place)
 {
 	message->length = 0;
@@ -286,10 +310,9 @@ static size_t without_comment(const char *line, size_t length)
 }
 
 /* "[go]" or "[program PATTERN]", LENGTH bytes at TEXT, which are changed. Returns whether it is about the program. */
-static bool read_section(const struct place *place, char *text, size_t length)
+static bool read_section(const struct place *place, struct program_name *program, char *text, size_t length)
 {
 	static const char word[] = "program";
-	const char *executable = place->source->executable;
 	const char *inside = text + 1;
 	size_t inside_length;
 
@@ -299,15 +322,13 @@ static bool read_section(const struct place *place, char *text, size_t length)
 	}
 	inside_length = trim(&inside, text + length - 1);
 	if (cq_text_equals(inside, inside_length, "go"))
-		return executable && cq_program_is_go(place->source->root, executable);
+		return is_go(place->source);
 	if (inside_length > sizeof word && memcmp(inside, word, sizeof word - 1) == 0 && is_blank(inside[sizeof word - 1])) {
 		const char *pattern = inside + sizeof word;
 		size_t pattern_length = trim(&pattern, inside + inside_length);
-		char name[CQ_PROGRAM_NAME_MAX];
 
 		text[pattern - text + (ptrdiff_t)pattern_length] = '\0';
-		return executable && cq_program_name(place->source->root, executable, name, sizeof name) == 0 &&
-		       cq_text_matches(pattern, name);
+		return has_name(place->source, pattern, program);
 	}
 	tell(place, "an unknown section: expected [go] or [program PATTERN]");
 	return false;
@@ -340,9 +361,11 @@ static const char *describe_error(int error)
 static void read_lines(struct cq_policy *policy, struct place *place, struct cq_lines *lines)
 {
 	struct cq_policy ignored; /* takes what stands in sections about other programs, so that it is checked too */
+	struct program_name program;
 	bool applies = true;
 	char *line;
 
+	program.is_known = false;
 	cq_policy_init(&ignored);
 	while ((line = cq_lines_next(lines))) {
 		const char *text = line;
@@ -353,6 +376,8 @@ static void read_lines(struct cq_policy *policy, struct place *place, struct cq_
 			tell(place, "the line is too long: expected less than 1024 bytes");
 			continue;
 		}
+		if (*line == '#')
+			continue;
 		length = without_comment(line, lines->length);
 		if (memchr(line, '\0', length)) {
 			tell(place, "a NUL byte: expected a text");
@@ -363,7 +388,7 @@ static void read_lines(struct cq_policy *policy, struct place *place, struct cq_
 			continue;
 		if (*text == '[') {
 			policy->has_sections = true;
-			applies = read_section(place, line + (text - line), length);
+			applies = read_section(place, &program, line + (text - line), length);
 			continue;
 		}
 		read_assignment(applies ? policy : &ignored, place, text, length);

@@ -24,7 +24,11 @@ bool cq_text_number(const char **text, uint64_t max, uint64_t *ret)
 
 bool cq_text_equals(const char *text, size_t length, const char *word)
 {
-	return strlen(word) == length && memcmp(text, word, length) == 0;
+	size_t i = 0;
+
+	while (i < length && word[i] && text[i] == word[i])
+		i++;
+	return i == length && !word[i];
 }
 
 bool cq_text_has_word(const char *list, const char *word)

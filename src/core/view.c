@@ -286,17 +286,15 @@ static int given_from_tree(const char *root, struct cq_cpumask *ret)
 
 int cq_view_init(struct cq_view *view, const char *root, uint64_t (*now)(void))
 {
-	struct cq_cpumask given;
-	int r = strcmp(root, "/") == 0 ? cq_cpumask_of_thread(&given) : given_from_tree(root, &given);
+	int r = strcmp(root, "/") == 0 ? cq_cpumask_of_thread(&view->given) : given_from_tree(root, &view->given);
 
 	if (r < 0)
 		return r;
-	if (cq_cpumask_count(given.words, CQ_MASK_WORDS) == 0)
+	if (cq_cpumask_is_empty(view->given.words, CQ_MASK_WORDS))
 		return -ENOENT;
 	view->root = root;
 	view->process = 0;
 	view->now = now;
-	memmove(&view->given, &given, sizeof given);
 	atomic_init(&view->packed, 0);
 	atomic_init(&view->previous, 0);
 	atomic_init(&view->follows_cpuset, FOLLOWS_UNKNOWN);

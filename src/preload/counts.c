@@ -6,7 +6,8 @@
 #include <sys/sysinfo.h>
 #include <unistd.h>
 
-CQ_EXPORT long sysconf(int name)
+/* What all of these do. They do not call each other by name: that would go through the table for calls from outside. */
+static inline long answer_sysconf(int name)
 {
 	struct cq_answer answer;
 
@@ -21,20 +22,25 @@ CQ_EXPORT long sysconf(int name)
 	return cq_next.sysconf(name);
 }
 
+CQ_EXPORT long sysconf(int name)
+{
+	return answer_sysconf(name);
+}
+
 /* glibc's other name for it, which some programs are linked to. */
 CQ_EXPORT long __sysconf(int name);
 
 CQ_EXPORT long __sysconf(int name)
 {
-	return sysconf(name);
+	return answer_sysconf(name);
 }
 
 CQ_EXPORT int get_nprocs(void)
 {
-	return (int)sysconf(_SC_NPROCESSORS_ONLN);
+	return (int)answer_sysconf(_SC_NPROCESSORS_ONLN);
 }
 
 CQ_EXPORT int get_nprocs_conf(void)
 {
-	return (int)sysconf(_SC_NPROCESSORS_CONF);
+	return (int)answer_sysconf(_SC_NPROCESSORS_CONF);
 }

@@ -9,7 +9,6 @@
 #include "start.h"
 #include "text.h"
 
-#include <elf.h>
 #include <errno.h>
 #include <stdarg.h>
 #include <string.h>
@@ -337,28 +336,6 @@ CQ_EXPORT int posix_spawnp(pid_t *ret_pid, const char *name, const posix_spawn_f
 	return cq_next.posix_spawnp(ret_pid, name, actions, attributes, arguments, variables);
 }
 
-/* True if this process's own program was built by Go: its headers and notes are in memory. */
-static bool is_go(void)
-{
-	uintptr_t address = cq_next_getauxval(AT_PHDR), moved = 0;
-	const Elf64_Phdr *headers = (const Elf64_Phdr *)address;
-	size_t count = cq_next_getauxval(AT_PHNUM);
-	bool is_placed = false;
-
-	for (size_t i = 0; headers && i < count; i++) {
-		if (headers[i].p_type == PT_PHDR) {
-			moved = address - headers[i].p_vaddr; /* 0 for a program that is not position-independent */
-			is_placed = true;
-		}
-	}
-	for (size_t i = 0; is_placed && i < count; i++) {
-		if (headers[i].p_type == PT_NOTE &&
-		    cq_program_has_go_note((const char *)(moved + headers[i].p_vaddr), headers[i].p_memsz))
-			return true;
-	}
-	return false;
-}
-
 /* True if PATH still names the file that this process was made from, which gives it no rights. */
 static bool is_own_file(const char *path)
 {
@@ -377,13 +354,10 @@ static bool is_own_file(const char *path)
 	return is;
 }
 
-void cq_exec_if_go(char *const *arguments, char *const *variables)
+void cq_exec_again(char *const *arguments, char *const *variables)
 {
-	const char *path;
+	const char *path = may_hand_over() ? (const char *)cq_next_getauxval(AT_EXECFN) : NULL;
 
-	if (!may_hand_over() || !cq_next_getauxval || cq_next_getauxval(AT_SECURE) || !is_go())
-		return;
-	path = (const char *)cq_next_getauxval(AT_EXECFN);
 	if (path && is_own_file(path))
 		hand_over("--hand-over", path, arguments, variables);
 }

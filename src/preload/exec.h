@@ -6,8 +6,8 @@
 #ifndef CQ_EXEC_H
 #define CQ_EXEC_H
 
-/* For the constructor: if this very process is a program built by Go, which was started with this library but without a
- * trap, executes it once more by way of cpuquota-exec. Returns if it is not, or if that fails. */
-void cq_exec_if_go(char *const *arguments, char *const *variables);
+/* For the constructor, in a program that Go has built: executes it once more by way of cpuquota-exec, unless there is a
+ * trap already. Returns if there is, or if that fails. */
+void cq_exec_again(char *const *arguments, char *const *variables);
 
 #endif

@@ -1,19 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "next.h"
 
-#include "rawcall.h"
+#include "lookup.h"
 
-#include <dlfcn.h>
 #include <errno.h>
-#include <unistd.h>
-
-/* The oldest version of dlsym, which old and new glibc both have: glibc 2.34 moved it from libdl.so.2 to libc.so.6, and a
- * library that asks for the new version does not load in an older image. musl knows no versions. */
-#if defined __x86_64__
-__asm__(".symver dlsym, dlsym@GLIBC_2.2.5");
-#elif defined __aarch64__
-__asm__(".symver dlsym, dlsym@GLIBC_2.17");
-#endif
 
 long cq_syscall_itself(long number, ...); /* syscall.S */
 
@@ -21,27 +11,10 @@ long (*cq_next_syscall)(long number, ...) = cq_syscall_itself;
 int (*cq_next_clock_gettime)(clockid_t clock, struct timespec *ret);
 unsigned long (*cq_next_getauxval)(unsigned long type);
 
-/* The thread that is inside dlsym; 0: none. There it may allocate, and the allocator may ask something again. */
-static int resolving;
-
-static void *look_up(const char *name)
-{
-	int self = (int)cq_rawcall(SYS_gettid, 0, 0, 0, 0);
-	void *found;
-
-	if (__atomic_load_n(&resolving, __ATOMIC_RELAXED) == self)
-		return NULL;
-	__atomic_store_n(&resolving, self, __ATOMIC_RELAXED);
-	found = dlsym(RTLD_NEXT, name);
-	__atomic_store_n(&resolving, 0, __ATOMIC_RELAXED);
-	return found;
-}
-
 /* What is done where there is no next definition to be had. */
 static long without_sysconf(int name)
 {
-	if (name == _SC_PAGESIZE)
-		return getpagesize();
+	(void)name;
 	return -1; /* "no definite limit": errno stays */
 }
 
@@ -101,7 +74,7 @@ static int without_posix_spawn(pid_t *ret_pid, const char *path, const posix_spa
 #define CQ_HOOK(type, name, parameters, arguments)                                     \
 	static type resolve_and_##name parameters                                      \
 	{                                                                              \
-		type(*found) parameters = (type(*) parameters)(uintptr_t)look_up(#name); \
+		type(*found) parameters = (type(*) parameters)(uintptr_t)cq_lookup_next(#name); \
                                                                                        \
 		if (!found)                                                            \
 			return without_##name arguments;                               \
@@ -120,7 +93,7 @@ struct cq_next cq_next = {
 /* Puts NAME's next definition into the pointer at TARGET, which stays as it is where there is none. */
 static void resolve(void *target, const char *name)
 {
-	void *found = look_up(name);
+	void *found = cq_lookup_next(name);
 
 	if (found)
 		__atomic_store_n((void **)target, found, __ATOMIC_RELEASE);
@@ -130,7 +103,7 @@ void cq_next_resolve(void)
 {
 	resolve(&cq_next.sysconf, "sysconf");
 	resolve(&cq_next_syscall, "syscall");
-	/* Called between fork and exec, where another thread may have left dlsym's lock taken. */
+	/* Called between fork and exec, where another thread may have left the lock of the loader taken. */
 	resolve(&cq_next.execve, "execve");
 	resolve(&cq_next.execvpe, "execvpe");
 	resolve(&cq_next.posix_spawn, "posix_spawn");

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The definitions behind the hooks: those that the program would have called without this library. Each pointer first
- * leads to a stub that looks its function up with dlsym(RTLD_NEXT); the constructor does so ahead of time for the ones
- * that every program calls, as dlsym takes a lock and, in glibc before 2.34, allocates once in each thread.
+ * leads to a stub that looks its function up (lookup.h); the constructor does so ahead of time for the ones that every
+ * program calls.
  */
 #ifndef CQ_NEXT_H
 #define CQ_NEXT_H
@@ -35,7 +35,7 @@ extern long (*cq_next_syscall)(long number, ...);
 extern int (*cq_next_clock_gettime)(clockid_t clock, struct timespec *ret);
 extern unsigned long (*cq_next_getauxval)(unsigned long type);
 
-/* Looks up what hooks must have without a lock or an allocation. Called once, by the constructor. */
+/* Looks up what hooks must have at once, and the two above. Called by the constructor, or earlier by who asks earlier. */
 void cq_next_resolve(void);
 
 #endif

@@ -3,11 +3,12 @@
 
 #include "exec.h"
 #include "next.h"
+#include "program.h"
 #include "rawcall.h"
 #include "text.h"
 
-#include <elf.h>
 #include <errno.h>
+#include <link.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/auxv.h>
@@ -36,33 +37,52 @@ static uint64_t now(void)
 }
 
 /* True for a program that has more rights than who started it, and must not take its word; ld.so(8), secure-execution
- * mode. Before the constructor the auxiliary vector is read from /proc; if it cannot be, the answer is the careful one. */
+ * mode. If that cannot be found out, the answer is the careful one. */
 static bool is_secure_execution(void)
 {
-	Elf64_auxv_t entry;
-	bool is_secure = true;
-	int fd;
+	return !cq_next_getauxval || cq_next_getauxval(AT_SECURE) != 0;
+}
 
-	if (cq_next_getauxval)
-		return cq_next_getauxval(AT_SECURE) != 0;
-	fd = cq_raw_openat(AT_FDCWD, "/proc/self/auxv", O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return true;
-	while (cq_raw_read(fd, &entry, sizeof entry) == sizeof entry && entry.a_type != AT_NULL) {
-		if (entry.a_type == AT_SECURE)
-			is_secure = entry.a_un.a_val != 0;
+/* True if the segment is in memory: tools that rewrite programs may leave notes behind that are in the file alone. */
+static bool is_loaded(const ElfW(Phdr) *headers, unsigned long count, const ElfW(Phdr) *segment)
+{
+	for (unsigned long i = 0; i < count; i++) {
+		if (headers[i].p_type == PT_LOAD && headers[i].p_flags & PF_R && segment->p_vaddr >= headers[i].p_vaddr &&
+		    segment->p_vaddr - headers[i].p_vaddr <= headers[i].p_filesz &&
+		    segment->p_filesz <= headers[i].p_filesz - (segment->p_vaddr - headers[i].p_vaddr))
+			return true;
 	}
-	cq_raw_close(fd);
-	return is_secure;
+	return false;
+}
+
+/* Whether the program is Go's, by its program headers in memory: that takes no system call. */
+static bool is_go(void)
+{
+	const ElfW(Phdr) *headers = cq_next_getauxval ? (const ElfW(Phdr) *)cq_next_getauxval(AT_PHDR) : NULL;
+	unsigned long count = headers ? cq_next_getauxval(AT_PHNUM) : 0;
+	ElfW(Addr) base = 0;
+
+	for (unsigned long i = 0; i < count; i++) {
+		if (headers[i].p_type == PT_PHDR)
+			base = (ElfW(Addr))headers - headers[i].p_vaddr;
+	}
+	for (unsigned long i = 0; i < count; i++) {
+		if (headers[i].p_type == PT_NOTE && is_loaded(headers, count, &headers[i]) &&
+		    cq_program_has_go_note((const char *)(base + headers[i].p_vaddr), headers[i].p_filesz))
+			return true;
+	}
+	return false;
 }
 
 const char *cq_environment(const char *name)
 {
-	size_t length = strlen(name);
-
 	for (char **variable = environ; variable && *variable; variable++) {
-		if (strncmp(*variable, name, length) == 0 && (*variable)[length] == '=')
-			return *variable + length + 1;
+		size_t same = 0;
+
+		while (name[same] && (*variable)[same] == name[same])
+			same++;
+		if (!name[same] && (*variable)[same] == '=')
+			return *variable + same + 1;
 	}
 	return NULL;
 }
@@ -117,6 +137,7 @@ static enum cq_state prepare(struct cq_view *view, void (*problem)(void *argumen
 		.root = "/",
 		.default_file = DEFAULT_POLICY,
 		.executable = "/proc/self/exe",
+		.is_go = cq_next_getauxval ? is_go : NULL,
 		.environment = is_secure_execution() ? no_environment : cq_environment,
 		.problem = problem,
 		.argument = &has_complained,
@@ -149,14 +170,15 @@ static __attribute__((constructor)) void start(int argc, char **arguments, char 
 	state = prepare(&cq_view, complain_once);
 	find_exec();
 	__atomic_store_n(&cq_state, state, __ATOMIC_RELEASE);
-	if (gnu_get_libc_version)
-		cq_exec_if_go(arguments, variables);
+	if (gnu_get_libc_version && !is_secure_execution() && is_go())
+		cq_exec_again(arguments, variables);
 }
 
 __attribute__((noinline)) bool cq_channel_answer_early(enum cq_channel channel, struct cq_answer *ret)
 {
 	struct cq_view view;
 
+	cq_next_resolve();
 	if (prepare(&view, say_nothing) != CQ_STATE_READY || !cq_channel_is_shown(&view.policy, channel))
 		return false;
 	*ret = cq_view_answer(&view);
@@ -167,6 +189,7 @@ static __attribute__((noinline)) bool is_all_early(const struct cq_cpumask *mask
 {
 	struct cq_view view;
 
+	cq_next_resolve();
 	return prepare(&view, say_nothing) == CQ_STATE_READY && cq_channel_is_shown(&view.policy, CQ_CHANNEL_AFFINITY) &&
 	       cq_view_is_all(&view, mask, ret_real);
 }

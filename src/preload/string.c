@@ -7,8 +7,12 @@
 #include <stddef.h>
 #include <string.h>
 
+/* From how many bytes on the CPU's own loop is quicker. */
+#define LONG_FILL 512
+
 /* Eight bytes anywhere in memory. */
 typedef unsigned long __attribute__((may_alias, aligned(1))) chunk;
+typedef unsigned long __attribute__((vector_size(16), may_alias, aligned(1))) pair;
 
 void *memmove(void *to, const void *from, size_t size)
 {
@@ -37,6 +41,15 @@ void *memset(void *to, int byte, size_t size)
 	chunk pattern = (unsigned char)byte * (~0ul / 255);
 	char *t = to;
 
+#if defined __x86_64__
+	/* Quicker from a few hundred bytes on; the rest of an 8,192-byte affinity mask is cleared by each call. */
+	if (size >= LONG_FILL) {
+		__asm__ volatile("rep stosb" : "+D"(t), "+c"(size) : "a"(byte) : "memory");
+		return to;
+	}
+#endif
+	for (; size >= 2 * sizeof(chunk); size -= 2 * sizeof(chunk), t += 2 * sizeof(chunk))
+		*(pair *)t = (pair){pattern, pattern};
 	for (; size >= sizeof(chunk); size -= sizeof(chunk), t += sizeof(chunk))
 		*(chunk *)t = pattern;
 	while (size--)
@@ -57,7 +70,18 @@ int memcmp(const void *a, const void *b, size_t size)
 
 void *memchr(const void *text, int byte, size_t size)
 {
-	for (const char *t = text; size--; t++) {
+	const chunk low_bits = ~0ul / 255, high_bits = low_bits << 7, pattern = (unsigned char)byte * low_bits;
+	const char *t = text;
+
+	/* Over eight bytes at a time as long as none is the wanted one: one that is has become 0, which the subtraction turns
+	 * into a high bit that was not there before. */
+	for (; size >= sizeof(chunk); size -= sizeof(chunk), t += sizeof(chunk)) {
+		chunk difference = *(const chunk *)t ^ pattern;
+
+		if ((difference - low_bits) & ~difference & high_bits)
+			break;
+	}
+	for (; size--; t++) {
 		if (*t == (char)byte)
 			return (void *)t;
 	}

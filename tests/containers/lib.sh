@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: MIT
+# For the tests in containers: what they ask there, and what is expected. To be sourced behind tests/lib.sh.
+# shellcheck shell=sh
+
+# shellcheck disable=SC2154 # from tests/lib.sh
+from=$top_srcdir/tests/containers
+real=$(getconf _NPROCESSORS_ONLN)
+
+# The containers' cgroups are all below this one, which is made by whoever runs them, in every hierarchy.
+container_parent=cpuquota-test-$$
+
+remove_container_cgroups() {
+	for directory in /sys/fs/cgroup/"$container_parent" /sys/fs/cgroup/*/"$container_parent"; do
+		if [ -d "$directory" ]; then
+			find "$directory" -depth -type d | while read -r inner; do
+				remove_cgroup "$inner"
+			done
+		fi
+	done
+}
+
+# This is run in the container, its arguments are policies: a line of both counts for each.
+# shellcheck disable=SC2016,SC2034
+ask_counts='for policy; do
+	export CPUQUOTA="$policy"
+	echo "$policy: $(nproc) $(getconf _NPROCESSORS_ONLN)"
+done'
+
+# expected_counts QUOTA POLICY...: those lines, for a limit of so many microseconds in 100,000; max: none.
+expected_counts() {
+	quota=$1
+	shift
+	if [ "$quota" = max ]; then
+		quota=$((real * 100000))
+	fi
+	for policy; do
+		round=ceil min=1 max=0
+		eval "$policy"
+		count=$(expected_count "$quota" "$round" "$min" "$max" "$real")
+		echo "$policy: $count $count"
+	done
+}
+
+# And this too: who it is, its bounding set of capabilities and whether it may get more, and whether the root can be
+# written to.
+# shellcheck disable=SC2016,SC2034
+ask_rights='unset LD_PRELOAD
+	id -u
+	sed -n "s/^\(CapBnd\|NoNewPrivs\):\t//p" /proc/self/status
+	if (: >/file) 2>/dev/null; then echo writable; else echo read-only; fi'
+# shellcheck disable=SC2034
+no_rights='1000
+0000000000000000
+1
+read-only'
+
+# copy_root SUITE DIRECTORY: a copy of a Debian root, without what nothing here looks at.
+copy_root() {
+	cached=$("$from/get-root" "$1") || return
+	mkdir -p "$2"
+	tar -C "$cached" --one-file-system --exclude='./dev/*' --exclude='./var/cache/*' \
+		--exclude='./var/lib/apt/lists/*' --exclude=./usr/share/doc --exclude=./usr/share/locale \
+		--exclude=./usr/share/man -cf - . |
+		tar -C "$2" -xf -
+}
