@@ -62,6 +62,6 @@ struct cq_answer cq_view_look(struct cq_view *view, struct cq_cpumask *ret_real)
  * changed, before. (A single CPU that was all before is not taken for it: it is more likely to be a pin.) Then gives the
  * real CPUs that it stands for.
  */
-bool cq_view_is_all(struct cq_view *view, const struct cq_cpumask *mask, struct cq_cpumask *ret_real);
+bool cq_view_is_all(struct cq_view *view, const void *mask, size_t size, struct cq_cpumask *ret_real);
 
 #endif

@@ -185,24 +185,24 @@ __attribute__((noinline)) bool cq_channel_answer_early(enum cq_channel channel, 
 	return true;
 }
 
-static __attribute__((noinline)) bool is_all_early(const struct cq_cpumask *mask, struct cq_cpumask *ret_real)
+static __attribute__((noinline)) bool is_all_early(const void *mask, size_t size, struct cq_cpumask *ret_real)
 {
 	struct cq_view view;
 
 	cq_next_resolve();
 	return prepare(&view, say_nothing) == CQ_STATE_READY && cq_channel_is_shown(&view.policy, CQ_CHANNEL_AFFINITY) &&
-	       cq_view_is_all(&view, mask, ret_real);
+	       cq_view_is_all(&view, mask, size, ret_real);
 }
 
-bool cq_channel_is_all(const struct cq_cpumask *mask, struct cq_cpumask *ret_real)
+bool cq_channel_is_all(const void *mask, size_t size, struct cq_cpumask *ret_real)
 {
 	switch (__atomic_load_n(&cq_state, __ATOMIC_ACQUIRE)) {
 	case CQ_STATE_READY:
 		return cq_channel_is_shown(&cq_view.policy, CQ_CHANNEL_AFFINITY) &&
-		       cq_view_is_all(&cq_view, mask, ret_real);
+		       cq_view_is_all(&cq_view, mask, size, ret_real);
 	case CQ_STATE_OFF:
 		return false;
 	default:
-		return is_all_early(mask, ret_real);
+		return is_all_early(mask, size, ret_real);
 	}
 }
