@@ -30,7 +30,7 @@ static int without_pthread_setaffinity_np(pthread_t thread, size_t size, const c
 	return ENOSYS;
 }
 
-static int no_exec(void)
+static int fail(void)
 {
 	errno = ENOSYS;
 	return -1;
@@ -39,25 +39,25 @@ static int no_exec(void)
 static int without_execve(const char *path, char *const *arguments, char *const *variables)
 {
 	(void)path, (void)arguments, (void)variables;
-	return no_exec();
+	return fail();
 }
 
 static int without_execvpe(const char *name, char *const *arguments, char *const *variables)
 {
 	(void)name, (void)arguments, (void)variables;
-	return no_exec();
+	return fail();
 }
 
 static int without_execveat(int directory, const char *path, char *const *arguments, char *const *variables, int flags)
 {
 	(void)directory, (void)path, (void)arguments, (void)variables, (void)flags;
-	return no_exec();
+	return fail();
 }
 
 static int without_fexecve(int fd, char *const *arguments, char *const *variables)
 {
 	(void)fd, (void)arguments, (void)variables;
-	return no_exec();
+	return fail();
 }
 
 static int without_posix_spawn(pid_t *ret_pid, const char *path, const posix_spawn_file_actions_t *actions,
@@ -68,6 +68,48 @@ static int without_posix_spawn(pid_t *ret_pid, const char *path, const posix_spa
 }
 
 #define without_posix_spawnp without_posix_spawn
+
+static int without_open(const char *path, int flags, mode_t mode)
+{
+	(void)path, (void)flags, (void)mode;
+	return fail();
+}
+
+static int without_openat(int directory, const char *path, int flags, mode_t mode)
+{
+	(void)directory, (void)path, (void)flags, (void)mode;
+	return fail();
+}
+
+static int without___open_2(const char *path, int flags)
+{
+	return without_open(path, flags, 0);
+}
+
+static int without___openat_2(int directory, const char *path, int flags)
+{
+	return without_openat(directory, path, flags, 0);
+}
+
+static FILE *without_fopen(const char *path, const char *mode)
+{
+	(void)path, (void)mode;
+	fail();
+	return NULL;
+}
+
+static int without_pthread_create(pthread_t *ret_thread, const pthread_attr_t *attributes, void *(*start)(void *),
+				  void *argument)
+{
+	(void)ret_thread, (void)attributes, (void)start, (void)argument;
+	return EAGAIN;
+}
+
+#define without_open64 without_open
+#define without_openat64 without_openat
+#define without___open64_2 without___open_2
+#define without___openat64_2 without___openat_2
+#define without_fopen64 without_fopen
 
 #define CQ_HOOK_ALONE(name)
 
@@ -104,6 +146,12 @@ void cq_next_resolve(void)
 	resolve(&cq_next.sysconf, "sysconf");
 	resolve(&cq_next_syscall, "syscall");
 	/* Called between fork and exec, where another thread may have left the lock of the loader taken. */
+	resolve(&cq_next.open, "open");
+	resolve(&cq_next.open64, "open64");
+	resolve(&cq_next.openat, "openat");
+	resolve(&cq_next.openat64, "openat64");
+	resolve(&cq_next.fopen, "fopen");
+	resolve(&cq_next.fopen64, "fopen64");
 	resolve(&cq_next.execve, "execve");
 	resolve(&cq_next.execvpe, "execvpe");
 	resolve(&cq_next.posix_spawn, "posix_spawn");

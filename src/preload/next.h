@@ -12,6 +12,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <spawn.h>
+#include <stdio.h>
 #include <time.h>
 
 /* Marks a hook; everything else in the library is hidden. */

@@ -185,24 +185,47 @@ __attribute__((noinline)) bool cq_channel_answer_early(enum cq_channel channel, 
 	return true;
 }
 
-static __attribute__((noinline)) bool is_all_early(const struct cq_cpumask *mask, struct cq_cpumask *ret_real)
+/* The view that is ready; else SPARE, made ready for this question; NULL if it leaves CHANNEL alone. */
+static struct cq_view *find_view(enum cq_channel channel, struct cq_view *spare)
 {
-	struct cq_view view;
+	struct cq_view *view = &cq_view;
 
-	cq_next_resolve();
-	return prepare(&view, say_nothing) == CQ_STATE_READY && cq_channel_is_shown(&view.policy, CQ_CHANNEL_AFFINITY) &&
-	       cq_view_is_all(&view, mask, ret_real);
+	switch (__atomic_load_n(&cq_state, __ATOMIC_ACQUIRE)) {
+	case CQ_STATE_READY:
+		break;
+	case CQ_STATE_OFF:
+		return NULL;
+	default:
+		cq_next_resolve();
+		if (prepare(spare, say_nothing) != CQ_STATE_READY)
+			return NULL;
+		view = spare;
+	}
+	return cq_channel_is_shown(&view->policy, channel) ? view : NULL;
 }
 
 bool cq_channel_is_all(const struct cq_cpumask *mask, struct cq_cpumask *ret_real)
 {
-	switch (__atomic_load_n(&cq_state, __ATOMIC_ACQUIRE)) {
-	case CQ_STATE_READY:
-		return cq_channel_is_shown(&cq_view.policy, CQ_CHANNEL_AFFINITY) &&
-		       cq_view_is_all(&cq_view, mask, ret_real);
-	case CQ_STATE_OFF:
+	struct cq_view spare, *view = find_view(CQ_CHANNEL_AFFINITY, &spare);
+
+	return view && cq_view_is_all(view, mask, ret_real);
+}
+
+bool cq_channel_mask(enum cq_channel channel, struct cq_cpumask *ret)
+{
+	struct cq_view spare, *view = find_view(channel, &spare);
+	struct cq_answer answer;
+
+	if (!view)
 		return false;
-	default:
-		return is_all_early(mask, ret_real);
-	}
+	answer = cq_view_look(view, ret);
+	cq_cpumask_keep_run(ret->words, CQ_MASK_WORDS, answer.first, answer.count);
+	return true;
+}
+
+bool cq_channel_has_limit_file(int fd, const char *name)
+{
+	struct cq_view spare, *view = find_view(CQ_CHANNEL_RUNTIME_QUOTA, &spare);
+
+	return view && cq_view_has_limit_file(view, fd, name);
 }
