@@ -137,28 +137,37 @@ bool cq_cpumask_intersect(struct cq_cpumask *mask, const struct cq_cpumask *othe
 	return true;
 }
 
-int cq_cpumask_parse_list(const char *text, size_t length, struct cq_cpumask *ret)
+/* Reads a list. Without a mask to put it in, only says whether it is one. */
+static int read_list(const char *text, size_t length, struct cq_cpumask *mask)
 {
 	const char *p = text, *end = text + length;
 	uint64_t first, last;
-	struct cq_cpumask mask;
 
-	memset(&mask, 0, sizeof mask);
 	while (p < end && *p != '\n') {
 		if (!cq_text_number(&p, UINT32_MAX, &first))
 			return -EINVAL;
 		last = first;
 		if (*p == '-' && (p++, !cq_text_number(&p, UINT32_MAX, &last) || last < first))
 			return -EINVAL;
-		for (uint64_t cpu = first; cpu <= last && cpu < CQ_MAX_CPUS; cpu++)
-			mask.words[cpu / CQ_WORD_BITS] |= UINT64_C(1) << cpu % CQ_WORD_BITS;
+		for (uint64_t cpu = first; mask && cpu <= last && cpu < CQ_MAX_CPUS; cpu++)
+			mask->words[cpu / CQ_WORD_BITS] |= UINT64_C(1) << cpu % CQ_WORD_BITS;
 		if (*p == ',')
 			p++;
 		else if (p < end && *p != '\n')
 			return -EINVAL;
 	}
-	memmove(ret, &mask, sizeof mask);
 	return 0;
+}
+
+int cq_cpumask_parse_list(const char *text, size_t length, struct cq_cpumask *ret)
+{
+	/* Twice, as a second mask is a kilobyte of stack that a signal handler may not have. */
+	int r = read_list(text, length, NULL);
+
+	if (r < 0)
+		return r;
+	memset(ret, 0, sizeof *ret);
+	return read_list(text, length, ret);
 }
 
 int cq_cpumask_read_status(const char *root, const char *file, struct cq_cpumask *ret)

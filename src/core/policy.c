@@ -408,7 +408,7 @@ static int read_file(struct cq_policy *policy, const struct cq_policy_source *so
 		read_lines(policy, &place, &lines);
 		cq_lines_close(&lines);
 		r = lines.error;
-		place.line = lines.error ? lines.number + 1 : 0;
+		place.line = lines.error && lines.number ? lines.number + 1 : 0;
 	}
 	if (is_optional && (r == -ENOENT || r == -ENOTDIR))
 		return 0;

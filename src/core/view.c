@@ -266,28 +266,43 @@ bool cq_view_has_limit_file(struct cq_view *view, int fd, const char *name)
 	return false;
 }
 
-/* True if MASK is the run of CPUs that the answer stands for. */
-static bool is_shown(const struct cq_cpumask *mask, const struct cq_cpumask *real, struct cq_answer answer)
+static unsigned count_bits(unsigned byte)
+{
+	unsigned count = 0;
+
+	for (; byte; byte &= byte - 1)
+		count++;
+	return count;
+}
+
+/* True if the SIZE bytes of MASK, which has as many CPUs as the answer, are the run that the answer stands for. */
+static __attribute__((noinline)) bool is_shown(const void *mask, size_t size, const struct cq_cpumask *real,
+					       struct cq_answer answer)
 {
 	struct cq_cpumask shown;
 
 	memmove(&shown, real, sizeof shown);
 	cq_cpumask_keep_run(shown.words, CQ_MASK_WORDS, answer.first, answer.count);
-	return memcmp(&shown, mask, sizeof shown) == 0;
+	return memcmp(&shown, mask, size) == 0;
 }
 
-bool cq_view_is_all(struct cq_view *view, const struct cq_cpumask *mask, struct cq_cpumask *ret_real)
+bool cq_view_is_all(struct cq_view *view, const void *mask, size_t size, struct cq_cpumask *ret_real)
 {
-	unsigned count = cq_cpumask_count(mask->words, CQ_MASK_WORDS);
-	struct cq_answer answer = cq_view_answer(view), previous;
+	struct cq_answer answer = unpack(atomic_load_explicit(&view->packed, memory_order_acquire)), previous;
+	unsigned count = 0;
 
+	if (size > sizeof *ret_real)
+		size = sizeof *ret_real;
+	for (size_t i = 0; i < size; i++)
+		count += count_bits(((const unsigned char *)mask)[i]);
 	previous = unpack(atomic_load_explicit(&view->previous, memory_order_relaxed));
 	/* Most masks that programs set have another number of CPUs, and cost no look. */
-	if (count != answer.count && (count != previous.count || count < 2))
+	if (answer.count && count != answer.count && (count != previous.count || count < 2))
 		return false;
 	answer = cq_view_look(view, ret_real);
 	previous = unpack(atomic_load_explicit(&view->previous, memory_order_relaxed));
-	return is_shown(mask, ret_real, answer) || (previous.count >= 2 && is_shown(mask, ret_real, previous));
+	return (count == answer.count && is_shown(mask, size, ret_real, answer)) ||
+	       (count == previous.count && count >= 2 && is_shown(mask, size, ret_real, previous));
 }
 
 /* The CPUs of the machine whose /proc and /sys are in the tree: those online, of which the status of the process that

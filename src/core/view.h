@@ -65,6 +65,6 @@ bool cq_view_has_limit_file(struct cq_view *view, int fd, const char *name);
  * changed, before. (A single CPU that was all before is not taken for it: it is more likely to be a pin.) Then gives the
  * real CPUs that it stands for.
  */
-bool cq_view_is_all(struct cq_view *view, const struct cq_cpumask *mask, struct cq_cpumask *ret_real);
+bool cq_view_is_all(struct cq_view *view, const void *mask, size_t size, struct cq_cpumask *ret_real);
 
 #endif

@@ -184,6 +184,7 @@ static int execute(void *argument)
 	const struct launch *launch = argument;
 	const struct cq_command *command = launch->command;
 	const char *name = command->path ? command->path : command->arguments[0];
+	int error;
 
 	if (command->fd >= 0)
 		syscall(SYS_execveat, command->fd, "", command->arguments, environ, AT_EMPTY_PATH);
@@ -191,8 +192,9 @@ static int execute(void *argument)
 		execve(command->path, command->arguments, environ);
 	else
 		execvp(name, command->arguments);
-	fprintf(stderr, "cpuquota-exec: %s: %s\n", name ? name : "?", strerror(errno));
-	return errno == ENOENT ? CQ_EXIT_NOT_FOUND : CQ_EXIT_CANNOT_EXECUTE;
+	error = errno; /* which a closed standard error changes */
+	fprintf(stderr, "cpuquota-exec: %s: %s\n", name ? name : "?", strerror(error));
+	return error == ENOENT ? CQ_EXIT_NOT_FOUND : CQ_EXIT_CANNOT_EXECUTE;
 }
 
 /* Makes the view that the trap answers from. False if there is to be no trap, or one is there already. */

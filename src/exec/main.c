@@ -20,23 +20,23 @@ static const char usage[] =
 	"Usage: cpuquota-exec [OPTION]... [--] PROGRAM [ARGUMENT]...\n"
 	"  or:  cpuquota-exec --count\n"
 	"  or:  cpuquota-exec --check-policy [FILE]\n"
-	"Run PROGRAM, showing it the number of CPUs that its cgroup's CPU limit pays for.\n"
+	"Run PROGRAM so that it sees the CPUs that its cgroup's CPU limit pays for.\n"
 	"\n"
-	"  -p, --policy=FILE       take the policy from FILE, not from " CQ_DEFAULT_POLICY "\n"
-	"  -s, --set=KEY=VALUE     set a key of the policy, as \"round=floor\"; may be repeated\n"
-	"      --trap=auto|always|never  as --set=trap=...: answer for programs that ask the\n"
-	"                          kernel (Go, static); auto: only where PROGRAM needs it\n"
-	"      --init              stay as PROGRAM's parent: hand signals on, reap orphans\n"
-	"      --count             print the number of CPUs that would be shown, and exit\n"
-	"      --check-policy      read the policy, say what is wrong with it, and exit\n"
-	"      --sysroot=DIR       with --count: read DIR/proc and DIR/sys, a captured tree\n"
-	"  -h, --help              print this help, and exit\n"
-	"  -V, --version           print the version, and exit\n"
+	"  -p, --policy=FILE    take the policy from FILE, not from\n"
+	"                       " CQ_DEFAULT_POLICY "\n"
+	"  -s, --set=KEY=VALUE  set a key of the policy (round=floor); may be repeated\n"
+	"      --trap=WHEN      answer for programs that ask the kernel (Go, static):\n"
+	"                       auto (only where PROGRAM needs it), always, never\n"
+	"      --init           stay as PROGRAM's parent: pass on signals, reap orphans\n"
+	"      --count          print the number of CPUs that would be shown\n"
+	"      --check-policy   say what is wrong with the policy, or with FILE\n"
+	"      --sysroot=DIR    with --count: read /proc and /sys of the tree in DIR\n"
+	"  -h, --help           print this help\n"
+	"  -V, --version        print the version\n"
 	"\n"
-	"Exit status: that of PROGRAM; 125 if cpuquota-exec itself fails, 126 if PROGRAM\n"
-	"cannot be executed, 127 if it cannot be found.\n"
-	"The policy is described in cpuquota.conf(5). CPUQUOTA=KEY=VALUE,... overrides\n"
-	"it; CPUQUOTA=off turns everything off.\n";
+	"CPUQUOTA=KEY=VALUE,... overrides the policy, CPUQUOTA=off turns all off; see\n"
+	"cpuquota.conf(5). Exit status: PROGRAM's own, or 125 if cpuquota-exec fails,\n"
+	"126 if PROGRAM cannot be executed, 127 if it cannot be found.\n";
 
 enum action { RUN, COUNT, CHECK_POLICY };
 
@@ -169,6 +169,14 @@ static void add_override_of(const char *key, const char *value)
 	free(assignment);
 }
 
+/* Output that cannot be written (a full disk, a closed descriptor) is a failure. */
+static int finish(int status)
+{
+	if (fflush(stdout) != 0 || ferror(stdout))
+		die("standard output", strerror(errno));
+	return status;
+}
+
 static void parse_options(int argc, char **argv, struct options *ret)
 {
 	int option;
@@ -199,23 +207,15 @@ static void parse_options(int argc, char **argv, struct options *ret)
 			break;
 		case 'h':
 			fputs(usage, stdout);
-			exit(0);
+			exit(finish(0));
 		case 'V':
 			puts("cpuquota-exec " PACKAGE_VERSION);
-			exit(0);
+			exit(finish(0));
 		default:
 			fputs("Try 'cpuquota-exec --help'.\n", stderr);
 			exit(CQ_EXIT_FAILED);
 		}
 	}
-}
-
-/* Output that cannot be written (a full disk, a closed descriptor) is a failure. */
-static int finish(int status)
-{
-	if (fflush(stdout) != 0 || ferror(stdout))
-		die("standard output", strerror(errno));
-	return status;
 }
 
 /* Puts a descriptor that the first exec may have closed back in its place. NUMBERS: "NUMBER:COPY". */

@@ -60,26 +60,24 @@ static int get_whole_affinity(pid_t thread, size_t size, void *mask)
 	return 0;
 }
 
-/* Copies the CPUs of a mask of any size; those beyond the largest that the kernel can have do not matter to it either. */
-static void copy_mask(struct cq_cpumask *to, const void *mask, size_t size)
+/* How many bytes of a mask of SIZE the kernel has read: there need be no more behind the pointer. */
+static size_t read_size(size_t size, struct cq_cpumask *scratch)
 {
-	size_t copied = size < sizeof *to ? size : sizeof *to;
+	long most = cq_raw_sched_getaffinity(0, sizeof *scratch, scratch);
 
-	memset(to, 0, sizeof *to);
-	memmove(to, mask, copied);
+	return most > 0 && size > (size_t)most ? (size_t)most : size;
 }
 
 /* Returns 0 or -Exxx. The kernel looks at MASK first, so that a bad address is its EFAULT and no crash. */
 static int set_affinity(pid_t thread, size_t size, const void *mask)
 {
-	struct cq_cpumask wanted, real;
+	struct cq_cpumask real;
 	long r = cq_raw_sched_setaffinity(thread, size, mask);
 
 	if (r < 0 || !is_own_thread(thread))
 		return (int)r;
-	copy_mask(&wanted, mask, size);
 	/* All that it was shown means all that it has. If that fails it has what it asked for. */
-	if (cq_channel_is_all(&wanted, &real))
+	if (cq_channel_is_all(mask, read_size(size, &real), &real))
 		cq_raw_sched_setaffinity(thread, sizeof real, &real);
 	return 0;
 }
@@ -111,20 +109,22 @@ CQ_EXPORT int pthread_getaffinity_np(pthread_t thread, size_t size, cpu_set_t *m
 	return error;
 }
 
+/* Not inlined, for the kilobyte of stack. */
+static __attribute__((noinline)) int set_affinity_of_other(pthread_t thread, size_t size, const void *mask)
+{
+	struct cq_cpumask real;
+	int error = cq_next.pthread_setaffinity_np(thread, size, mask);
+
+	if (!error && cq_channel_is_all(mask, read_size(size, &real), &real))
+		cq_next.pthread_setaffinity_np(thread, sizeof real, (const cpu_set_t *)&real);
+	return error;
+}
+
 CQ_EXPORT int pthread_setaffinity_np(pthread_t thread, size_t size, const cpu_set_t *mask)
 {
-	struct cq_cpumask wanted, real;
-	int error;
-
 	if (pthread_equal(thread, pthread_self()))
 		return -set_affinity(0, size, mask);
-	error = cq_next.pthread_setaffinity_np(thread, size, mask);
-	if (error)
-		return error;
-	copy_mask(&wanted, mask, size);
-	if (cq_channel_is_all(&wanted, &real))
-		cq_next.pthread_setaffinity_np(thread, sizeof real, (const cpu_set_t *)&real);
-	return 0;
+	return set_affinity_of_other(thread, size, mask);
 }
 
 /* Takes the kernel's form of the arguments, and answers as it does: with the number of bytes. */

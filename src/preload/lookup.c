@@ -129,23 +129,24 @@ static bool search_sysv_hash(struct wanted *wanted, const struct object *object)
 static int search(struct dl_phdr_info *info, size_t size, void *argument)
 {
 	struct wanted *wanted = argument;
+	bool is_self = info->dlpi_addr == (ElfW(Addr))__ehdr_start;
 	struct object object;
 
 	(void)size;
 	if (!wanted->is_behind) {
-		wanted->is_behind = info->dlpi_addr == (ElfW(Addr))__ehdr_start;
+		wanted->is_behind = is_self;
 		return 0;
 	}
-	if (!open_object(info, &object))
+	if (is_self || !open_object(info, &object))
 		return 0;
 	if (object.gnu_hash)
 		return search_gnu_hash(wanted, &object);
 	return object.sysv_hash && search_sysv_hash(wanted, &object);
 }
 
-void *cq_lookup_next(const char *name)
+static void *search_all(const char *name, bool is_behind)
 {
-	struct wanted wanted = {.name = name, .gnu_hash = 5381};
+	struct wanted wanted = {.name = name, .gnu_hash = 5381, .is_behind = is_behind};
 
 	for (const unsigned char *c = (const unsigned char *)name; *c; c++) {
 		wanted.gnu_hash = wanted.gnu_hash * 33 + *c;
@@ -154,4 +155,15 @@ void *cq_lookup_next(const char *name)
 	}
 	dl_iterate_phdr(search, &wanted);
 	return wanted.found;
+}
+
+void *cq_lookup_next(const char *name)
+{
+	void *found = search_all(name, false);
+
+	/* Loaded by dlopen() this library stands behind libc. Only then is what stands before it asked too: a preload library
+	 * there would call this one in turn. */
+	if (!found && !search_all("sysconf", false))
+		found = search_all(name, true);
+	return found;
 }

@@ -185,47 +185,80 @@ __attribute__((noinline)) bool cq_channel_answer_early(enum cq_channel channel, 
 	return true;
 }
 
-/* The view that is ready; else SPARE, made ready for this question; NULL if it leaves CHANNEL alone. */
-static struct cq_view *find_view(enum cq_channel channel, struct cq_view *spare)
-{
-	struct cq_view *view = &cq_view;
+/* Something to be found out from a view, with what belongs to it in ARGUMENT. */
+typedef bool question(struct cq_view *view, void *argument);
 
-	switch (__atomic_load_n(&cq_state, __ATOMIC_ACQUIRE)) {
-	case CQ_STATE_READY:
-		break;
-	case CQ_STATE_OFF:
-		return NULL;
-	default:
-		cq_next_resolve();
-		if (prepare(spare, say_nothing) != CQ_STATE_READY)
-			return NULL;
-		view = spare;
-	}
-	return cq_channel_is_shown(&view->policy, channel) ? view : NULL;
+static __attribute__((noinline)) bool ask_early(enum cq_channel channel, question *question, void *argument)
+{
+	struct cq_view view;
+
+	cq_next_resolve();
+	return prepare(&view, say_nothing) == CQ_STATE_READY && cq_channel_is_shown(&view.policy, channel) &&
+	       question(&view, argument);
 }
 
-bool cq_channel_is_all(const struct cq_cpumask *mask, struct cq_cpumask *ret_real)
+/* False where the policy leaves CHANNEL alone. */
+static bool ask(enum cq_channel channel, question *question, void *argument)
 {
-	struct cq_view spare, *view = find_view(CQ_CHANNEL_AFFINITY, &spare);
+	switch (__atomic_load_n(&cq_state, __ATOMIC_ACQUIRE)) {
+	case CQ_STATE_READY:
+		return cq_channel_is_shown(&cq_view.policy, channel) && question(&cq_view, argument);
+	case CQ_STATE_OFF:
+		return false;
+	default:
+		return ask_early(channel, question, argument);
+	}
+}
 
-	return view && cq_view_is_all(view, mask, ret_real);
+struct mask_question {
+	const void *mask;
+	size_t size;
+	struct cq_cpumask *ret;
+};
+
+static bool is_all(struct cq_view *view, void *argument)
+{
+	const struct mask_question *mask = argument;
+
+	return cq_view_is_all(view, mask->mask, mask->size, mask->ret);
+}
+
+bool cq_channel_is_all(const void *mask, size_t size, struct cq_cpumask *ret_real)
+{
+	struct mask_question argument = {mask, size, ret_real};
+
+	return ask(CQ_CHANNEL_AFFINITY, is_all, &argument);
+}
+
+static bool find_mask(struct cq_view *view, void *argument)
+{
+	struct cq_cpumask *mask = argument;
+	struct cq_answer answer = cq_view_look(view, mask);
+
+	cq_cpumask_keep_run(mask->words, CQ_MASK_WORDS, answer.first, answer.count);
+	return true;
 }
 
 bool cq_channel_mask(enum cq_channel channel, struct cq_cpumask *ret)
 {
-	struct cq_view spare, *view = find_view(channel, &spare);
-	struct cq_answer answer;
+	return ask(channel, find_mask, ret);
+}
 
-	if (!view)
-		return false;
-	answer = cq_view_look(view, ret);
-	cq_cpumask_keep_run(ret->words, CQ_MASK_WORDS, answer.first, answer.count);
-	return true;
+struct file_question {
+	int fd;
+	const char *name;
+};
+
+static bool has_limit_file(struct cq_view *view, void *argument)
+{
+	const struct file_question *file = argument;
+
+	return cq_view_has_limit_file(view, file->fd, file->name);
 }
 
 bool cq_channel_has_limit_file(int fd, const char *name)
 {
-	struct cq_view spare, *view = find_view(CQ_CHANNEL_RUNTIME_QUOTA, &spare);
+	struct file_question argument = {fd, name};
 
-	return view && cq_view_has_limit_file(view, fd, name);
+	return ask(CQ_CHANNEL_RUNTIME_QUOTA, has_limit_file, &argument);
 }

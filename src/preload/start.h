@@ -33,7 +33,7 @@ const char *cq_environment(const char *name);
 bool cq_channel_answer_early(enum cq_channel channel, struct cq_answer *ret);
 
 /* As cq_view_is_all(); false where the policy leaves affinity alone. */
-bool cq_channel_is_all(const struct cq_cpumask *mask, struct cq_cpumask *ret_real);
+bool cq_channel_is_all(const void *mask, size_t size, struct cq_cpumask *ret_real);
 
 /* The CPUs that are shown. False where the policy leaves CHANNEL alone. */
 bool cq_channel_mask(enum cq_channel channel, struct cq_cpumask *ret);
