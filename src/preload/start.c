@@ -186,9 +186,9 @@ __attribute__((noinline)) bool cq_channel_answer_early(enum cq_channel channel, 
 }
 
 /* Something to be found out from a view, with what belongs to it in ARGUMENT. */
-typedef bool question(struct cq_view *view, void *argument);
+typedef bool question_fn(struct cq_view *view, void *argument);
 
-static __attribute__((noinline)) bool ask_early(enum cq_channel channel, question *question, void *argument)
+static __attribute__((noinline)) bool ask_early(enum cq_channel channel, question_fn *question, void *argument)
 {
 	struct cq_view view;
 
@@ -198,7 +198,7 @@ static __attribute__((noinline)) bool ask_early(enum cq_channel channel, questio
 }
 
 /* False where the policy leaves CHANNEL alone. */
-static bool ask(enum cq_channel channel, question *question, void *argument)
+static bool ask(enum cq_channel channel, question_fn *question, void *argument)
 {
 	switch (__atomic_load_n(&cq_state, __ATOMIC_ACQUIRE)) {
 	case CQ_STATE_READY:
