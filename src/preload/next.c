@@ -7,9 +7,15 @@
 
 long cq_syscall_itself(long number, ...); /* syscall.S */
 
-long (*cq_next_syscall)(long number, ...) = cq_syscall_itself;
-int (*cq_next_clock_gettime)(clockid_t clock, struct timespec *ret);
-unsigned long (*cq_next_getauxval)(unsigned long type);
+_Static_assert(offsetof(struct cq_next, syscall) == 0, "syscall.S jumps by the first pointer");
+
+void *cq_next_find(const char *name)
+{
+	struct cq_lookup lookup = {.name = name};
+
+	cq_lookup_next(&lookup, 1);
+	return lookup.found;
+}
 
 /* What is done where there is no next definition to be had. */
 static long without_sysconf(int name)
@@ -116,7 +122,7 @@ static int without_pthread_create(pthread_t *ret_thread, const pthread_attr_t *a
 #define CQ_HOOK(type, name, parameters, arguments)                                     \
 	static type resolve_and_##name parameters                                      \
 	{                                                                              \
-		type(*found) parameters = (type(*) parameters)(uintptr_t)cq_lookup_next(#name); \
+		type(*found) parameters = (type(*) parameters)(uintptr_t)cq_next_find(#name); \
                                                                                        \
 		if (!found)                                                            \
 			return without_##name arguments;                               \
@@ -128,34 +134,46 @@ static int without_pthread_create(pthread_t *ret_thread, const pthread_attr_t *a
 
 #define CQ_HOOK(type, name, parameters, arguments) .name = resolve_and_##name,
 struct cq_next cq_next = {
+	.syscall = cq_syscall_itself,
 #include "hooks.def"
 };
 #undef CQ_HOOK
 
-/* Puts NAME's next definition into the pointer at TARGET, which stays as it is where there is none. */
-static void resolve(void *target, const char *name)
-{
-	void *found = cq_lookup_next(name);
-
-	if (found)
-		__atomic_store_n((void **)target, found, __ATOMIC_RELEASE);
-}
+/* What must not be looked up later: what every program calls, what is called before main or in signal handlers, and what
+ * is called between fork and exec, where another thread may have left the lock of the loader taken. No pointers, so that the
+ * table needs no relocation. */
+static const struct {
+	char name[16];
+	size_t offset;
+} wanted[] = {
+#define WANTED(name) {#name, offsetof(struct cq_next, name)}
+	WANTED(syscall),
+	WANTED(clock_gettime),
+	WANTED(getauxval),
+	WANTED(sysconf),
+	WANTED(open),
+	WANTED(open64),
+	WANTED(openat),
+	WANTED(openat64),
+	WANTED(fopen),
+	WANTED(fopen64),
+	WANTED(execve),
+	WANTED(execvpe),
+	WANTED(posix_spawn),
+	WANTED(posix_spawnp),
+};
 
 void cq_next_resolve(void)
 {
-	resolve(&cq_next.sysconf, "sysconf");
-	resolve(&cq_next_syscall, "syscall");
-	/* Called between fork and exec, where another thread may have left the lock of the loader taken. */
-	resolve(&cq_next.open, "open");
-	resolve(&cq_next.open64, "open64");
-	resolve(&cq_next.openat, "openat");
-	resolve(&cq_next.openat64, "openat64");
-	resolve(&cq_next.fopen, "fopen");
-	resolve(&cq_next.fopen64, "fopen64");
-	resolve(&cq_next.execve, "execve");
-	resolve(&cq_next.execvpe, "execvpe");
-	resolve(&cq_next.posix_spawn, "posix_spawn");
-	resolve(&cq_next.posix_spawnp, "posix_spawnp");
-	resolve(&cq_next_clock_gettime, "clock_gettime");
-	resolve(&cq_next_getauxval, "getauxval");
+	struct cq_lookup lookups[CQ_ARRAY_SIZE(wanted)];
+
+	for (size_t i = 0; i < CQ_ARRAY_SIZE(wanted); i++)
+		lookups[i] = (struct cq_lookup){.name = wanted[i].name};
+	cq_lookup_next(lookups, CQ_ARRAY_SIZE(wanted));
+	for (size_t i = 0; i < CQ_ARRAY_SIZE(wanted); i++) {
+		void **target = (void **)((char *)&cq_next + wanted[i].offset);
+
+		if (lookups[i].found)
+			__atomic_store_n(target, lookups[i].found, __ATOMIC_RELEASE);
+	}
 }

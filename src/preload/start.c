@@ -31,7 +31,7 @@ static uint64_t now(void)
 	struct timespec time;
 
 	/* The coarse clock is read without a system call, and its ticks of a few milliseconds do. */
-	if (!cq_next_clock_gettime || cq_next_clock_gettime(CLOCK_MONOTONIC_COARSE, &time) != 0)
+	if (!cq_next.clock_gettime || cq_next.clock_gettime(CLOCK_MONOTONIC_COARSE, &time) != 0)
 		cq_rawcall(SYS_clock_gettime, CLOCK_MONOTONIC_COARSE, (long)&time, 0, 0);
 	return (uint64_t)time.tv_sec * 1000 + (uint64_t)time.tv_nsec / 1000000;
 }
@@ -40,7 +40,7 @@ static uint64_t now(void)
  * mode. If that cannot be found out, the answer is the careful one. */
 static bool is_secure_execution(void)
 {
-	return !cq_next_getauxval || cq_next_getauxval(AT_SECURE) != 0;
+	return !cq_next.getauxval || cq_next.getauxval(AT_SECURE) != 0;
 }
 
 /* True if the segment is in memory: tools that rewrite programs may leave notes behind that are in the file alone. */
@@ -58,8 +58,8 @@ static bool is_loaded(const ElfW(Phdr) *headers, unsigned long count, const ElfW
 /* Whether the program is Go's, by its program headers in memory: that takes no system call. */
 static bool is_go(void)
 {
-	const ElfW(Phdr) *headers = cq_next_getauxval ? (const ElfW(Phdr) *)cq_next_getauxval(AT_PHDR) : NULL;
-	unsigned long count = headers ? cq_next_getauxval(AT_PHNUM) : 0;
+	const ElfW(Phdr) *headers = cq_next.getauxval ? (const ElfW(Phdr) *)cq_next.getauxval(AT_PHDR) : NULL;
+	unsigned long count = headers ? cq_next.getauxval(AT_PHNUM) : 0;
 	ElfW(Addr) base = 0;
 
 	for (unsigned long i = 0; i < count; i++) {
@@ -137,7 +137,7 @@ static enum cq_state prepare(struct cq_view *view, void (*problem)(void *argumen
 		.root = "/",
 		.default_file = DEFAULT_POLICY,
 		.executable = "/proc/self/exe",
-		.is_go = cq_next_getauxval ? is_go : NULL,
+		.is_go = cq_next.getauxval ? is_go : NULL,
 		.environment = is_secure_execution() ? no_environment : cq_environment,
 		.problem = problem,
 		.argument = &has_complained,

@@ -4,7 +4,6 @@
  * It fixes that limit when the first thread asks for an arena (malloc/arena.c, arena_get2), so it is told of another just
  * before there is a second thread. A program without threads pays nothing.
  */
-#include "lookup.h"
 #include "next.h"
 #include "start.h"
 
@@ -25,7 +24,7 @@ static __attribute__((noinline)) void limit_arenas(void)
 {
 	struct cq_answer answer;
 	/* musl has no such function; an allocator that has one takes it as it likes. */
-	int (*set_option)(int option, int value) = (int (*)(int, int))(uintptr_t)cq_lookup_next("mallopt");
+	int (*set_option)(int option, int value) = (int (*)(int, int))(uintptr_t)cq_next_find("mallopt");
 
 	if (set_option && !is_set_by_user() && cq_channel_answer(CQ_CHANNEL_MALLOC_ARENAS, &answer))
 		set_option(M_ARENA_MAX, (int)answer.count * ARENAS_PER_CPU);
