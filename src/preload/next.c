@@ -139,28 +139,19 @@ struct cq_next cq_next = {
 };
 #undef CQ_HOOK
 
-/* What must not be looked up later: what every program calls, what is called before main or in signal handlers, and what
- * is called between fork and exec, where another thread may have left the lock of the loader taken. No pointers, so that the
- * table needs no relocation. */
+/* All of them, as none may be looked up later in a signal handler or between fork and exec, where another thread may have
+ * left the lock of the loader taken. No pointers, so that the table needs no relocation. */
 static const struct {
-	char name[16];
+	char name[24];
 	size_t offset;
 } wanted[] = {
 #define WANTED(name) {#name, offsetof(struct cq_next, name)}
 	WANTED(syscall),
 	WANTED(clock_gettime),
 	WANTED(getauxval),
-	WANTED(sysconf),
-	WANTED(open),
-	WANTED(open64),
-	WANTED(openat),
-	WANTED(openat64),
-	WANTED(fopen),
-	WANTED(fopen64),
-	WANTED(execve),
-	WANTED(execvpe),
-	WANTED(posix_spawn),
-	WANTED(posix_spawnp),
+#define CQ_HOOK(type, name, parameters, arguments) WANTED(name),
+#include "hooks.def"
+#undef CQ_HOOK
 };
 
 void cq_next_resolve(void)

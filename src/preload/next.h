@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The definitions behind the hooks: those that the program would have called without this library. Each pointer first
- * leads to a stub that looks its function up (lookup.h); the constructor does so ahead of time for the ones that every
- * program calls.
+ * leads to a stub that looks its function up (lookup.h), for calls that come before the constructor, which looks all of
+ * them up.
  */
 #ifndef CQ_NEXT_H
 #define CQ_NEXT_H
@@ -38,7 +38,7 @@ extern struct cq_next cq_next;
 /* The next definition of the function NAME, or NULL. */
 void *cq_next_find(const char *name);
 
-/* Looks up what hooks must have at once, and the two above. Called by the constructor, or earlier by who asks earlier. */
+/* Looks all of them up. Called by the constructor, or earlier by who asks earlier. */
 void cq_next_resolve(void);
 
 #endif
