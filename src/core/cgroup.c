@@ -257,17 +257,35 @@ bool cq_cgroup_ascend(struct cq_cgroup *cgroup)
 	return true;
 }
 
-int cq_cgroup_read(const char *root, struct cq_cgroup *cgroup, const char *file, char *buffer, size_t size)
+/* Puts "/FILE" behind the path. Returns false, with the path as it was, if there is no room. */
+static bool append(struct cq_cgroup *cgroup, const char *file)
 {
 	char *end = cgroup->path + cgroup->length;
 	size_t length = strlen(file);
-	int r;
 
 	if (length + 2 > FILE_NAME_ROOM)
-		return -ENAMETOOLONG;
+		return false;
 	end[0] = '/';
 	memmove(end + 1, file, length + 1);
-	r = cq_smallfile_read(root, cgroup->path, buffer, size);
-	end[0] = '\0';
+	return true;
+}
+
+int cq_cgroup_read(const char *root, struct cq_cgroup *cgroup, const char *file, char *buffer, size_t size)
+{
+	int r = append(cgroup, file) ? cq_smallfile_read(root, cgroup->path, buffer, size) : -ENAMETOOLONG;
+
+	cgroup->path[cgroup->length] = '\0';
+	return r;
+}
+
+int cq_cgroup_stat(const char *root, struct cq_cgroup *cgroup, const char *file, struct stat *ret)
+{
+	int fd = append(cgroup, file) ? cq_open_below(root, cgroup->path) : -ENAMETOOLONG, r;
+
+	cgroup->path[cgroup->length] = '\0';
+	if (fd < 0)
+		return fd;
+	r = (int)cq_rawcall(SYS_fstat, fd, (long)ret, 0, 0);
+	cq_raw_close(fd);
 	return r;
 }

@@ -8,6 +8,7 @@
 
 #include "base.h"
 
+#include <sys/stat.h>
 #include <sys/types.h>
 
 enum cq_cgroup_version {
@@ -44,5 +45,8 @@ bool cq_cgroup_ascend(struct cq_cgroup *cgroup);
 
 /* Reads FILE of the directory that the path names, as cq_smallfile_read(). */
 int cq_cgroup_read(const char *root, struct cq_cgroup *cgroup, const char *file, char *buffer, size_t size);
+
+/* Looks at FILE of the directory that the path names, as stat(2). Returns 0 or -Exxx. */
+int cq_cgroup_stat(const char *root, struct cq_cgroup *cgroup, const char *file, struct stat *ret);
 
 #endif

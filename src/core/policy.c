@@ -187,9 +187,10 @@ static bool parse_cpus(const char *text, struct cq_limit *ret)
 		} while (text[1]);
 		text++;
 	}
-	if (*text || !cpus.quota)
+	if (*text)
 		return false;
-	*ret = cpus;
+	/* The Downward API gives 0 for a container that requests nothing. */
+	*ret = cpus.quota ? cpus : (struct cq_limit){0, 0};
 	return true;
 }
 
@@ -404,7 +405,7 @@ static int read_file(struct cq_policy *policy, const struct cq_policy_source *so
 	int r = cq_lines_open(&lines, root, file, CQ_POLICY_FILE_BUDGET);
 
 	if (r == 0) {
-		lines.is_regular = !source->may_be_pipe;
+		lines.is_regular = true; /* which cpuquota-exec makes sure of */
 		read_lines(policy, &place, &lines);
 		cq_lines_close(&lines);
 		r = lines.error;

@@ -46,7 +46,6 @@ struct cq_policy_source {
 	const char *default_file;
 	const char *executable; /* the program that the policy is for; NULL: no section matches */
 	bool (*is_go)(void);    /* whether Go built it; NULL: look at the file */
-	bool may_be_pipe;       /* a policy file may be read to its end only by a read that returns 0 */
 	const char *(*environment)(const char *name);
 	/* Called for every error, with "FILE:LINE: what is wrong, what is allowed". */
 	void (*problem)(void *argument, const char *message);

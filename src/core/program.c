@@ -190,9 +190,14 @@ int cq_program_interpreter(int fd, char *ret, size_t size)
 	return 0;
 }
 
+bool cq_program_is_native(const struct cq_program *program)
+{
+	return program->is_64bit && program->machine == NATIVE_MACHINE;
+}
+
 bool cq_program_needs_trap(const struct cq_program *program)
 {
-	return program->is_go || !program->has_interpreter || !program->is_64bit || program->machine != NATIVE_MACHINE;
+	return program->is_go || !program->has_interpreter || !cq_program_is_native(program);
 }
 
 bool cq_program_is_go(const char *root, const char *executable)

@@ -28,6 +28,9 @@ int cq_program_interpreter(int fd, char *ret, size_t size);
 /* How many interpreters of interpreters the kernel follows (fs/exec.c, exec_binprm). */
 #define CQ_PROGRAM_MAX_INTERPRETERS 5
 
+/* True if the program is for the machine that this library is for. */
+bool cq_program_is_native(const struct cq_program *program);
+
 /* True if the program asks the kernel itself, or cannot be given the preload library: built by Go, static, or made for
  * another machine than this library. */
 bool cq_program_needs_trap(const struct cq_program *program);

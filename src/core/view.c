@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <stdatomic.h>
 #include <string.h>
+#include <sys/stat.h>
 
 /* The answer in one word: the count, the first CPU, and below them the time in milliseconds. */
 #define COUNT_BITS 14
@@ -243,6 +244,26 @@ struct cq_answer cq_view_look(struct cq_view *view, struct cq_cpumask *ret_real)
 	int r = look(view, ret_real, &answer);
 
 	return keep(view, r, before, answer, view->now());
+}
+
+bool cq_view_has_limit_file(struct cq_view *view, int fd, const char *name)
+{
+	struct stat opened;
+	struct cq_cgroup cgroup;
+	uint64_t membership;
+
+	if (cq_rawcall(SYS_fstat, fd, (long)&opened, 0, 0) != 0 ||
+	    cq_cgroup_membership(view->root, view->process, &membership) < 0 || locate(view, CPU, membership, &cgroup) < 0 ||
+	    cgroup.version == CQ_CGROUP_NONE)
+		return false;
+	do {
+		struct stat level;
+
+		if (cq_cgroup_stat(view->root, &cgroup, name, &level) == 0 && level.st_ino == opened.st_ino &&
+		    level.st_dev == opened.st_dev)
+			return true;
+	} while (cq_cgroup_ascend(&cgroup));
+	return false;
 }
 
 static unsigned count_bits(unsigned byte)

@@ -57,6 +57,9 @@ struct cq_answer cq_view_answer(struct cq_view *view);
 /* Makes the answer anew, and with it the real CPUs that it is a part of. */
 struct cq_answer cq_view_look(struct cq_view *view, struct cq_cpumask *ret_real);
 
+/* True if the file behind FD is NAME in one of the directories, from this process's cgroup up, whose limits count. */
+bool cq_view_has_limit_file(struct cq_view *view, int fd, const char *name);
+
 /*
  * True if MASK is what this process was shown as all of its CPUs: now or, as it may have kept the mask while the limit
  * changed, before. (A single CPU that was all before is not taken for it: it is more likely to be a pin.) Then gives the

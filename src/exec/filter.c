@@ -23,9 +23,12 @@
 
 int cq_filter_is_possible(void)
 {
+	uint32_t action = SECCOMP_RET_USER_NOTIF;
 	struct utsname name;
 	unsigned major = 0, minor = 0;
 
+	if (syscall(SYS_seccomp, SECCOMP_GET_ACTION_AVAIL, 0, &action) != 0)
+		return -errno;
 	if (uname(&name) != 0 || sscanf(name.release, "%u.%u", &major, &minor) != 2)
 		return -ENOSYS;
 	return major > 5 || (major == 5 && minor >= 9) ? 0 : -ENOSYS;

@@ -4,7 +4,7 @@
 #define CQ_FILTER_H
 
 /* Returns 0 if the kernel can have such a filter and say when the last process below it is gone (Linux 5.9; 5.5 for the
- * answer "let the kernel do it"), else -ENOSYS. */
+ * answer "let the kernel do it"), else -ENOSYS, or -Exxx if the process may have no filter. */
 int cq_filter_is_possible(void);
 
 /* Puts the filter on the calling process, for good: its children inherit it. Without CAP_SYS_ADMIN this sets

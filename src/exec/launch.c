@@ -113,7 +113,11 @@ static void preload(const char *program)
 	char *list;
 
 	if (!library) {
-		fprintf(stderr, "cpuquota-exec: " LIBRARY_NAME " not found: %s sees the real CPUs\n", program);
+		const char *named = getenv("CPUQUOTA_LIBRARY");
+		bool is_named = named && *named;
+
+		fprintf(stderr, "cpuquota-exec: %s%s: not found: %s sees the real CPUs\n", is_named ? "CPUQUOTA_LIBRARY=" : "",
+			is_named ? named : LIBDIR "/" LIBRARY_NAME, program);
 		return;
 	}
 	if (strpbrk(library, separators)) {
@@ -173,10 +177,10 @@ static bool wants_trap(const struct cq_target *target, const struct cq_policy *p
 	return policy->trap == CQ_TRAP_ALWAYS || cq_target_needs_trap(target);
 }
 
-/* True if ld.so will look at LD_PRELOAD for this program; one that is not known is treated as if it did. */
-static bool has_loader(const struct cq_target *target)
+/* True if the program's loader can load the library; a program that is not known is treated as if it could. */
+static bool can_preload(const struct cq_target *target)
 {
-	return !target->is_known || target->program.has_interpreter;
+	return !target->is_known || (target->program.has_interpreter && cq_program_is_native(&target->program));
 }
 
 static int execute(void *argument)
@@ -220,8 +224,8 @@ int cq_launch(const struct cq_command *command, const struct cq_target *target, 
 	int r;
 
 	if (!policy->is_off) {
-		/* A static program may start others that are not. Whoever has handed a program over has the library. */
-		if (!command->is_handed_over && (has_loader(target) || access(LIBDIR "/" LIBRARY_NAME, R_OK) == 0))
+		/* A program that cannot load it may start others that can. Whoever has handed a program over has the library. */
+		if (!command->is_handed_over && (can_preload(target) || access(LIBDIR "/" LIBRARY_NAME, R_OK) == 0))
 			preload(target->path);
 		if (policy->runtime_quota == CQ_RUNTIME_QUOTA_HIDE)
 			hide_quota_from_go();

@@ -123,7 +123,7 @@ static int check_policy(const char *file)
 		set_variable("CPUQUOTA_POLICY", file);
 	file = getenv("CPUQUOTA_POLICY");
 	problems = cq_settings_load(&policy, "/", NULL, complain);
-	if (problems)
+	if (problems || (file && *file && check_is_file(file)))
 		return CQ_EXIT_FAILED;
 	if (file && *file)
 		printf("%s: no errors\n", file);
@@ -272,6 +272,8 @@ int main(int argc, char **argv)
 	argv += optind;
 	if (options.sysroot && options.action != COUNT)
 		die_usage("--sysroot goes with --count");
+	if (options.is_init && options.action != RUN)
+		die_usage("--init goes with a program");
 	switch (options.action) {
 	case COUNT:
 		if (argc)

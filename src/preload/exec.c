@@ -356,7 +356,7 @@ static bool is_own_file(const char *path)
 
 void cq_exec_again(char *const *arguments, char *const *variables)
 {
-	const char *path = may_hand_over() ? (const char *)cq_next_getauxval(AT_EXECFN) : NULL;
+	const char *path = may_hand_over() ? (const char *)cq_next.getauxval(AT_EXECFN) : NULL;
 
 	if (path && is_own_file(path))
 		hand_over("--hand-over", path, arguments, variables);

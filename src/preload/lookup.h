@@ -9,8 +9,14 @@
 
 #include "base.h"
 
-/* The default version of the function NAME in the first object that was loaded behind this library and has it; NULL if
- * there is none. Allocates nothing, makes no system call. */
-void *cq_lookup_next(const char *name);
+struct cq_lookup {
+	const char *name;
+	void *found; /* NULL at first */
+	uint32_t hash;
+};
+
+/* Finds, for each of COUNT names, the default version of that function in the first object that was loaded behind this
+ * library and has it; ->found stays NULL where there is none. Allocates nothing, makes no system call. */
+void cq_lookup_next(struct cq_lookup *lookups, size_t count);
 
 #endif

@@ -31,7 +31,7 @@ static uint64_t now(void)
 	struct timespec time;
 
 	/* The coarse clock is read without a system call, and its ticks of a few milliseconds do. */
-	if (!cq_next_clock_gettime || cq_next_clock_gettime(CLOCK_MONOTONIC_COARSE, &time) != 0)
+	if (!cq_next.clock_gettime || cq_next.clock_gettime(CLOCK_MONOTONIC_COARSE, &time) != 0)
 		cq_rawcall(SYS_clock_gettime, CLOCK_MONOTONIC_COARSE, (long)&time, 0, 0);
 	return (uint64_t)time.tv_sec * 1000 + (uint64_t)time.tv_nsec / 1000000;
 }
@@ -40,7 +40,7 @@ static uint64_t now(void)
  * mode. If that cannot be found out, the answer is the careful one. */
 static bool is_secure_execution(void)
 {
-	return !cq_next_getauxval || cq_next_getauxval(AT_SECURE) != 0;
+	return !cq_next.getauxval || cq_next.getauxval(AT_SECURE) != 0;
 }
 
 /* True if the segment is in memory: tools that rewrite programs may leave notes behind that are in the file alone. */
@@ -58,8 +58,8 @@ static bool is_loaded(const ElfW(Phdr) *headers, unsigned long count, const ElfW
 /* Whether the program is Go's, by its program headers in memory: that takes no system call. */
 static bool is_go(void)
 {
-	const ElfW(Phdr) *headers = cq_next_getauxval ? (const ElfW(Phdr) *)cq_next_getauxval(AT_PHDR) : NULL;
-	unsigned long count = headers ? cq_next_getauxval(AT_PHNUM) : 0;
+	const ElfW(Phdr) *headers = cq_next.getauxval ? (const ElfW(Phdr) *)cq_next.getauxval(AT_PHDR) : NULL;
+	unsigned long count = headers ? cq_next.getauxval(AT_PHNUM) : 0;
 	ElfW(Addr) base = 0;
 
 	for (unsigned long i = 0; i < count; i++) {
@@ -137,7 +137,7 @@ static enum cq_state prepare(struct cq_view *view, void (*problem)(void *argumen
 		.root = "/",
 		.default_file = DEFAULT_POLICY,
 		.executable = "/proc/self/exe",
-		.is_go = cq_next_getauxval ? is_go : NULL,
+		.is_go = cq_next.getauxval ? is_go : NULL,
 		.environment = is_secure_execution() ? no_environment : cq_environment,
 		.problem = problem,
 		.argument = &has_complained,
@@ -185,24 +185,80 @@ __attribute__((noinline)) bool cq_channel_answer_early(enum cq_channel channel, 
 	return true;
 }
 
-static __attribute__((noinline)) bool is_all_early(const void *mask, size_t size, struct cq_cpumask *ret_real)
+/* Something to be found out from a view, with what belongs to it in ARGUMENT. */
+typedef bool question_fn(struct cq_view *view, void *argument);
+
+static __attribute__((noinline)) bool ask_early(enum cq_channel channel, question_fn *question, void *argument)
 {
 	struct cq_view view;
 
 	cq_next_resolve();
-	return prepare(&view, say_nothing) == CQ_STATE_READY && cq_channel_is_shown(&view.policy, CQ_CHANNEL_AFFINITY) &&
-	       cq_view_is_all(&view, mask, size, ret_real);
+	return prepare(&view, say_nothing) == CQ_STATE_READY && cq_channel_is_shown(&view.policy, channel) &&
+	       question(&view, argument);
+}
+
+/* False where the policy leaves CHANNEL alone. */
+static bool ask(enum cq_channel channel, question_fn *question, void *argument)
+{
+	switch (__atomic_load_n(&cq_state, __ATOMIC_ACQUIRE)) {
+	case CQ_STATE_READY:
+		return cq_channel_is_shown(&cq_view.policy, channel) && question(&cq_view, argument);
+	case CQ_STATE_OFF:
+		return false;
+	default:
+		return ask_early(channel, question, argument);
+	}
+}
+
+struct mask_question {
+	const void *mask;
+	size_t size;
+	struct cq_cpumask *ret;
+};
+
+static bool is_all(struct cq_view *view, void *argument)
+{
+	const struct mask_question *mask = argument;
+
+	return cq_view_is_all(view, mask->mask, mask->size, mask->ret);
 }
 
 bool cq_channel_is_all(const void *mask, size_t size, struct cq_cpumask *ret_real)
 {
-	switch (__atomic_load_n(&cq_state, __ATOMIC_ACQUIRE)) {
-	case CQ_STATE_READY:
-		return cq_channel_is_shown(&cq_view.policy, CQ_CHANNEL_AFFINITY) &&
-		       cq_view_is_all(&cq_view, mask, size, ret_real);
-	case CQ_STATE_OFF:
-		return false;
-	default:
-		return is_all_early(mask, size, ret_real);
-	}
+	struct mask_question argument = {mask, size, ret_real};
+
+	return ask(CQ_CHANNEL_AFFINITY, is_all, &argument);
+}
+
+static bool find_mask(struct cq_view *view, void *argument)
+{
+	struct cq_cpumask *mask = argument;
+	struct cq_answer answer = cq_view_look(view, mask);
+
+	cq_cpumask_keep_run(mask->words, CQ_MASK_WORDS, answer.first, answer.count);
+	return true;
+}
+
+bool cq_channel_mask(enum cq_channel channel, struct cq_cpumask *ret)
+{
+	return ask(channel, find_mask, ret);
+}
+
+struct file_question {
+	int fd;
+	const char *name;
+};
+
+static bool has_limit_file(struct cq_view *view, void *argument)
+{
+	const struct file_question *file = argument;
+
+	return cq_view_has_limit_file(view, file->fd, file->name);
+}
+
+bool cq_channel_has_limit_file(int fd, const char *name)
+{
+	struct file_question argument = {fd, name};
+
+	return ask(CQ_CHANNEL_RUNTIME_QUOTA, has_limit_file, &argument);
 }

@@ -8,7 +8,14 @@
 
 #include "view.h"
 
-enum cq_channel { CQ_CHANNEL_COUNTS, CQ_CHANNEL_CONF, CQ_CHANNEL_AFFINITY };
+enum cq_channel {
+	CQ_CHANNEL_COUNTS,
+	CQ_CHANNEL_CONF,
+	CQ_CHANNEL_AFFINITY,
+	CQ_CHANNEL_FILES,
+	CQ_CHANNEL_RUNTIME_QUOTA,
+	CQ_CHANNEL_MALLOC_ARENAS,
+};
 
 enum cq_state { CQ_STATE_EARLY, CQ_STATE_READY, CQ_STATE_OFF };
 
@@ -28,6 +35,12 @@ bool cq_channel_answer_early(enum cq_channel channel, struct cq_answer *ret);
 /* As cq_view_is_all(); false where the policy leaves affinity alone. */
 bool cq_channel_is_all(const void *mask, size_t size, struct cq_cpumask *ret_real);
 
+/* The CPUs that are shown. False where the policy leaves CHANNEL alone. */
+bool cq_channel_mask(enum cq_channel channel, struct cq_cpumask *ret);
+
+/* True if the file behind FD is NAME of a level that this process's CPU limit is read from. */
+bool cq_channel_has_limit_file(int fd, const char *name);
+
 static inline bool cq_channel_is_shown(const struct cq_policy *policy, enum cq_channel channel)
 {
 	switch (channel) {
@@ -35,6 +48,12 @@ static inline bool cq_channel_is_shown(const struct cq_policy *policy, enum cq_c
 		return policy->conf == CQ_CONF_SHOWN;
 	case CQ_CHANNEL_AFFINITY:
 		return policy->affinity == CQ_AFFINITY_SHOWN;
+	case CQ_CHANNEL_FILES:
+		return policy->files == CQ_FILES_SHOWN;
+	case CQ_CHANNEL_RUNTIME_QUOTA:
+		return policy->runtime_quota == CQ_RUNTIME_QUOTA_HIDE;
+	case CQ_CHANNEL_MALLOC_ARENAS:
+		return policy->malloc_arenas == CQ_MALLOC_ARENAS_SHOWN;
 	default:
 		return true;
 	}

@@ -19,7 +19,7 @@ syscall:
 	je	cq_syscall_sched_getaffinity
 	cmpl	$SYS_sched_setaffinity, %edi
 	je	cq_syscall_sched_setaffinity
-	jmp	*cq_next_syscall(%rip)
+	jmp	*cq_next(%rip)
 	.cfi_endproc
 	.size	syscall, . - syscall
 
@@ -64,8 +64,8 @@ syscall:
 	b.eq	cq_syscall_sched_getaffinity
 	cmp	w0, #SYS_sched_setaffinity
 	b.eq	cq_syscall_sched_setaffinity
-	adrp	x16, cq_next_syscall
-	ldr	x16, [x16, :lo12:cq_next_syscall]
+	adrp	x16, cq_next
+	ldr	x16, [x16, :lo12:cq_next]
 	br	x16
 	.cfi_endproc
 	.size	syscall, . - syscall

@@ -25,8 +25,8 @@ have readelf 'the sections' || done_testing
 # Exports: the hooks, and nothing else.
 
 exports=$(nm -D --defined-only "$library" | awk '{ print $NF }' | sort)
-table=$(sed -n -e 's/^CQ_HOOK([^,]*, *\([a-z_]*\),.*/\1/p' -e 's/^CQ_HOOK_ALONE(\([a-z_]*\))/\1/p' "$sources/hooks.def" | sort)
-map=$(sed -n '/global:/,/local:/s/^\t\([a-z_]*\);$/\1/p' "$sources/libcpuquota.map" | sort)
+table=$(sed -n -e 's/^CQ_HOOK([^,]*, *\([a-z0-9_]*\),.*/\1/p' -e 's/^CQ_HOOK_ALONE(\([a-z0-9_]*\))/\1/p' "$sources/hooks.def" | sort)
+map=$(sed -n '/global:/,/local:/s/^\t\([a-z0-9_]*\);$/\1/p' "$sources/libcpuquota.map" | sort)
 is 'exported is just what hooks.def lists' "$exports" "$table"
 is 'exported is just what libcpuquota.map lists' "$exports" "$map"
 for hook in sysconf __sysconf get_nprocs get_nprocs_conf sched_getaffinity sched_setaffinity pthread_getaffinity_np \
@@ -55,7 +55,7 @@ libraries=$(readelf -d "$library" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p' | sor
 is 'it asks for libc' "$(echo "$libraries" | grep -cx 'libc\.so\.6')" 1
 is 'it asks for nothing that musl does not take as its own' "$(echo "$libraries" | grep -vxE 'libc\.so\.6|libdl\.so\.2')" ''
 # Functions that musl 1.2 has as well.
-known='__errno_location environ __environ dlsym dl_iterate_phdr getpagesize pthread_self'
+known='__errno_location environ __environ dl_iterate_phdr fileno pthread_self'
 for import in $needed; do
 	name=${import%%@*}
 	is "the import $name is one that musl has" "$(echo "$known" | tr ' ' '\n' | grep -cx "$name")" 1

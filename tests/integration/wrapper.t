@@ -114,7 +114,7 @@ for off in --set=off -soff; do
 	is "CPUQUOTA=count=1 and $off: LD_PRELOAD stays unset" \
 		"$(CPUQUOTA=count=1 "$wrapper" "$off" sh -c 'printf "[%s]" "$LD_PRELOAD"')" '[]'
 done
-ends 'no library' 3 'cpuquota-exec: libcpuquota.so not found: *sh sees the real CPUs' \
+ends 'no library' 3 'cpuquota-exec: CPUQUOTA_LIBRARY=*: not found: *sh sees the real CPUs' \
 	env CPUQUOTA_LIBRARY="$work/none.so" "$wrapper" sh -c 'exit 3'
 mkdir "$work/a b"
 cp "$library" "$work/a b/libcpuquota.so"
