@@ -5,6 +5,7 @@
 : "${top_srcdir:=$(cd "$(dirname "$0")/../.." && pwd)}"
 : "${top_builddir:=$top_srcdir}"
 library=${CPUQUOTA_TEST_LIBRARY:-$top_builddir/.libs/libcpuquota.so}
+# shellcheck disable=SC2034 # for the tests
 wrapper=${CPUQUOTA_TEST_EXEC:-$top_builddir/cpuquota-exec}
 CPUQUOTA_LIBRARY=$library
 export CPUQUOTA_LIBRARY
