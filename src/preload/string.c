@@ -120,7 +120,9 @@ int strncmp(const char *a, const char *b, size_t size)
 
 int strcmp(const char *a, const char *b)
 {
-	return strncmp(a, b, (size_t)-1);
+	while (*a && *a == *b)
+		a++, b++;
+	return *a == *b ? 0 : (unsigned char)*a < (unsigned char)*b ? -1 : 1;
 }
 
 size_t strspn(const char *text, const char *accepted)
