@@ -8,12 +8,14 @@
  */
 #include "next.h"
 #include "procfile.h"
+#include "program.h"
 #include "rawcall.h"
 #include "start.h"
 
 #include <linux/memfd.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 
 #define EXPORT_AS(name) __asm__(#name) CQ_EXPORT
@@ -88,6 +90,30 @@ static bool is_same_file(int fd, const char *path)
 	       opened.st_ino == named.st_ino && opened.st_dev == named.st_dev;
 }
 
+/* True for programs that keep /proc/stat open, and read it again from its beginning to see how it changes: a copy would
+ * never change. They measure CPUs, and do not count them to start threads. */
+static bool is_monitor(void)
+{
+	static const char monitors[][8] = {"top", "vmstat", "nmon"};
+	char name[CQ_PROGRAM_NAME_MAX];
+
+	if (cq_program_name("/", "/proc/self/exe", name, sizeof name) < 0)
+		return false;
+	for (size_t i = 0; i < CQ_ARRAY_SIZE(monitors); i++) {
+		if (strcmp(name, monitors[i]) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* True if a copy may be as large as any: the kernel kills a program that writes beyond its limit (SIGXFSZ, setrlimit(2)). */
+static bool may_write(void)
+{
+	struct rlimit limit;
+
+	return cq_rawcall(SYS_prlimit64, 0, RLIMIT_FSIZE, 0, (long)&limit) == 0 && limit.rlim_cur >= CQ_PROCFILE_MAX_SIZE;
+}
+
 /* Puts a copy with what is shown behind FD, if FD is the file that it looks like. */
 static __attribute__((noinline)) void replace(int fd, const struct shown_file *file)
 {
@@ -99,7 +125,9 @@ static __attribute__((noinline)) void replace(int fd, const struct shown_file *f
 
 	if (*file->path ? !is_same_file(fd, file->path) : !cq_channel_has_limit_file(fd, file->name))
 		return;
-	if (!cq_channel_mask(channel, &shown))
+	if (file->kind == CQ_PROCFILE_STAT && is_monitor())
+		return;
+	if (!may_write() || !cq_channel_mask(channel, &shown))
 		return;
 	copy = (int)cq_rawcall(SYS_memfd_create, (long)file->name, MFD_CLOEXEC | MFD_ALLOW_SEALING, 0, 0);
 	if (copy < 0)
