@@ -12,6 +12,7 @@
 /* More than that no program has; what comes behind is not looked at. */
 #define MAX_PROGRAM_HEADERS 64
 #define MAX_NOTES_SIZE 1024
+#define MAX_SECTION_NAMES 1024
 
 /* The note's type (cmd/link/internal/ld/elf.go: ELF_NOTE_GOBUILDID_TAG). */
 #define GO_BUILD_ID_NOTE 4
@@ -59,6 +60,9 @@ struct headers {
 	uint64_t offset; /* of the program headers */
 	unsigned entry_size;
 	unsigned count;
+	uint64_t section_offset; /* of the section headers */
+	unsigned section_count;
+	unsigned names; /* the section that has the names */
 };
 
 static int read_headers(const struct file *file, struct headers *ret)
@@ -81,12 +85,18 @@ static int read_headers(const struct file *file, struct headers *ret)
 		ret->offset = header.elf32.e_phoff;
 		ret->entry_size = sizeof(Elf32_Phdr);
 		ret->count = header.elf32.e_phnum;
+		ret->section_offset = header.elf32.e_shoff;
+		ret->section_count = header.elf32.e_shnum;
+		ret->names = header.elf32.e_shstrndx;
 		return 0;
 	}
 	r = read_at(file, 0, &header.elf64, sizeof header.elf64);
 	ret->offset = header.elf64.e_phoff;
 	ret->entry_size = sizeof(Elf64_Phdr);
 	ret->count = header.elf64.e_phnum;
+	ret->section_offset = header.elf64.e_shoff;
+	ret->section_count = header.elf64.e_shnum;
+	ret->names = header.elf64.e_shstrndx;
 	return r;
 }
 
@@ -138,6 +148,35 @@ static bool is_go_segment(const struct file *file, const struct segment *segment
 	return read_at(file, segment->offset, notes, size) == 0 && cq_program_has_go_note(notes, size);
 }
 
+/* True if there is a section that only Go's programs have (cmd/link/internal/ld/data.go: .go.buildinfo), looked for by the
+ * names of all sections. A program may have been linked without a build id, and so without the note. */
+static bool has_go_section(const struct file *file, const struct headers *headers)
+{
+	static const char wanted[] = ".go.buildinfo";
+	union {
+		Elf32_Shdr elf32;
+		Elf64_Shdr elf64;
+	} header;
+	size_t entry_size = headers->is_64bit ? sizeof header.elf64 : sizeof header.elf32, size;
+	char names[MAX_SECTION_NAMES];
+	uint64_t offset;
+
+	if (!headers->section_offset || headers->names >= headers->section_count ||
+	    read_at(file, headers->section_offset + headers->names * entry_size, &header, entry_size) < 0)
+		return false;
+	offset = headers->is_64bit ? header.elf64.sh_offset : header.elf32.sh_offset;
+	size = headers->is_64bit ? header.elf64.sh_size : header.elf32.sh_size;
+	if (size > sizeof names)
+		size = sizeof names;
+	if (read_at(file, offset, names, size) < 0)
+		return false;
+	for (size_t i = 0; i + sizeof wanted <= size; i++) {
+		if (memcmp(names + i, wanted, sizeof wanted) == 0)
+			return true;
+	}
+	return false;
+}
+
 int cq_program_inspect(int fd, struct cq_program *ret)
 {
 	struct file file = {.fd = fd};
@@ -165,6 +204,8 @@ int cq_program_inspect(int fd, struct cq_program *ret)
 		else if (segment.type == PT_NOTE && !program.is_go)
 			program.is_go = is_go_segment(&file, &segment);
 	}
+	if (!program.is_go)
+		program.is_go = has_go_section(&file, &headers);
 	*ret = program;
 	return 0;
 }

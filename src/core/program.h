@@ -10,7 +10,7 @@
 struct cq_program {
 	bool is_64bit;
 	bool has_interpreter; /* asks for a loader (PT_INTERP), which can preload; without one it is static */
-	bool is_go;           /* has the note that Go's linker writes, .note.go.buildid (cmd/link/internal/ld/elf.go) */
+	bool is_go;           /* has a note or a section that only Go's linker writes (cmd/link/internal/ld) */
 	uint16_t machine;     /* EM_* of elf(5) */
 };
 

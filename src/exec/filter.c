@@ -90,7 +90,7 @@ static int set_filter(const struct sock_fprog *program, unsigned long flags)
 	return listener < 0 ? -errno : (int)listener;
 }
 
-int cq_filter_install(void)
+int cq_filter_install(bool may_take_rights)
 {
 	static const unsigned long wanted = SECCOMP_FILTER_FLAG_NEW_LISTENER | SECCOMP_FILTER_FLAG_SPEC_ALLOW;
 	struct sock_filter instructions[MAX_INSTRUCTIONS];
@@ -103,7 +103,7 @@ int cq_filter_install(void)
 	listener = set_filter(&program, flags);
 	if (listener == -EINVAL) /* before Linux 5.19 */
 		listener = set_filter(&program, flags = wanted);
-	if (listener == -EACCES && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0)
+	if (listener == -EACCES && may_take_rights && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0)
 		listener = set_filter(&program, flags);
 	return listener;
 }

@@ -109,9 +109,7 @@ static void leave_supervisor_behind(const struct cq_supervisor *supervisor)
 struct child {
 	sigset_t signals; /* the signal mask that cpuquota-exec was started with */
 	int socket;       /* to the parent; -1: no trap */
-	int (*start)(void *argument);
-	void *argument;
-	void (*no_trap)(void *argument, int error);
+	const struct cq_init_program *program;
 };
 
 static _Noreturn void run_child(const struct child *child)
@@ -122,20 +120,20 @@ static _Noreturn void run_child(const struct child *child)
 	setpgid(0, 0);
 	hand_on_terminal(group, getpid());
 	if (child->socket >= 0) {
-		int r = cq_trap_plant_for(child->socket);
+		int r = cq_trap_plant_for(child->socket, child->program->may_take_rights);
 
 		if (r < 0)
-			child->no_trap(child->argument, r);
+			child->program->no_trap(child->program->argument, r);
 		close(child->socket);
 	}
 	sigprocmask(SIG_SETMASK, &child->signals, NULL);
-	_exit(child->start(child->argument));
+	_exit(child->program->start(child->program->argument));
 }
 
-int cq_init_run(struct cq_view *view, int (*start)(void *argument), void *argument, void (*no_trap)(void *argument, int error))
+int cq_init_run(struct cq_view *view, const struct cq_init_program *program)
 {
 	struct cq_supervisor supervisor = {.view = view, .listener = -1};
-	struct child child = {.socket = -1, .start = start, .argument = argument, .no_trap = no_trap};
+	struct child child = {.socket = -1, .program = program};
 	int sockets[2] = {-1, -1}, signals, status;
 	sigset_t all;
 	pid_t process;
@@ -154,7 +152,7 @@ int cq_init_run(struct cq_view *view, int (*start)(void *argument), void *argume
 		if (r == 0 && (!supervisor.request || socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets) != 0))
 			r = -errno;
 		if (r < 0)
-			no_trap(argument, r);
+			program->no_trap(program->argument, r);
 		child.socket = sockets[1];
 	}
 	process = fork();

@@ -9,9 +9,15 @@
 
 #include "view.h"
 
-/* Runs START in a child, below a trap if VIEW is not NULL, and waits for it. START executes the program; what it returns
- * is the child's exit status. Returns the program's exit status, 128 + N if signal N ended it, or -Exxx if no child could
- * be made. */
-int cq_init_run(struct cq_view *view, int (*start)(void *argument), void *argument, void (*no_trap)(void *argument, int error));
+struct cq_init_program {
+	int (*start)(void *argument);              /* executes the program; returns an exit status if that fails */
+	void (*no_trap)(void *argument, int error); /* called where there can be no trap, with -Exxx */
+	void *argument;
+	bool may_take_rights;                       /* cq_filter_install() */
+};
+
+/* Starts PROGRAM in a child, below a trap if VIEW is not NULL, and waits for it. Returns its exit status, 128 + N if
+ * signal N ended it, or -Exxx if no child could be made. */
+int cq_init_run(struct cq_view *view, const struct cq_init_program *program);
 
 #endif

@@ -231,13 +231,15 @@ int cq_launch(const struct cq_command *command, const struct cq_target *target, 
 			hide_quota_from_go();
 	}
 	if (is_init) {
-		r = cq_init_run(has_trap ? launch.view : NULL, execute, &launch, do_without_trap);
+		struct cq_init_program program = {execute, do_without_trap, &launch, !target->gives_rights};
+
+		r = cq_init_run(has_trap ? launch.view : NULL, &program);
 		if (r >= 0)
 			return r;
 		fprintf(stderr, "cpuquota-exec: --init: %s\n", strerror(-r));
 		return CQ_EXIT_FAILED;
 	}
-	r = has_trap ? cq_trap_plant(launch.view) : 0;
+	r = has_trap ? cq_trap_plant(launch.view, !target->gives_rights) : 0;
 	if (r < 0)
 		do_without_trap(&launch, r);
 	return execute(&launch);

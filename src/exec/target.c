@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 /* What execvp(3) takes for PATH where the variable is not set. */
@@ -49,11 +50,20 @@ static int find_path(const char *name, char *ret, size_t size)
 	}
 }
 
+static bool gives_rights(int fd)
+{
+	struct stat status;
+
+	return (fstat(fd, &status) == 0 && status.st_mode & (S_ISUID | S_ISGID)) ||
+	       fgetxattr(fd, "security.capability", NULL, 0) >= 0;
+}
+
 static int look(struct cq_target *ret)
 {
 	char next[PATH_MAX];
 	int r;
 
+	ret->gives_rights = false;
 	strcpy(next, ret->path);
 	for (int i = 0; i < CQ_PROGRAM_MAX_INTERPRETERS; i++) {
 		bool is_script = false;
@@ -64,6 +74,7 @@ static int look(struct cq_target *ret)
 		if (!realpath(next, ret->executable))
 			strcpy(ret->executable, next);
 		r = cq_program_inspect(fd, &ret->program);
+		ret->gives_rights = gives_rights(fd);
 		if (r == -ENOEXEC)
 			is_script = cq_program_interpreter(fd, next, sizeof next) == 0;
 		close(fd);

@@ -11,6 +11,7 @@ struct cq_target {
 	char path[PATH_MAX];       /* what will be executed */
 	char executable[PATH_MAX]; /* the ELF file that will run: PATH itself or, of a script, the interpreter */
 	bool is_known;             /* PROGRAM is filled */
+	bool gives_rights;         /* setuid, setgid, or with file capabilities */
 	struct cq_program program;
 };
 

@@ -202,10 +202,10 @@ int cq_trap_receive(int socket)
 	return listener;
 }
 
-int cq_trap_plant_for(int socket)
+int cq_trap_plant_for(int socket, bool may_take_rights)
 {
 	char taken;
-	int listener = cq_filter_install(), r;
+	int listener = cq_filter_install(may_take_rights), r;
 
 	if (listener < 0)
 		return listener;
@@ -229,13 +229,13 @@ static _Noreturn void become_watch(struct cq_view *view, int socket)
 
 /* Plants the trap with the watch at the other end of SOCKET, and lets the watch and its children write into this process
  * where Yama lets only ancestors (EINVAL without Yama). */
-static int plant_for_watch(int socket, pid_t watch)
+static int plant_for_watch(int socket, pid_t watch, bool may_take_rights)
 {
 	prctl(PR_SET_PTRACER, (unsigned long)watch, 0, 0, 0);
-	return cq_trap_plant_for(socket);
+	return cq_trap_plant_for(socket, may_take_rights);
 }
 
-int cq_trap_plant(struct cq_view *view)
+int cq_trap_plant(struct cq_view *view, bool may_take_rights)
 {
 	int sockets[2], r;
 	pid_t process;
@@ -253,7 +253,7 @@ int cq_trap_plant(struct cq_view *view)
 		become_watch(view, sockets[1]);
 	}
 	close(sockets[1]);
-	r = process < 0 ? -errno : plant_for_watch(sockets[0], process);
+	r = process < 0 ? -errno : plant_for_watch(sockets[0], process, may_take_rights);
 	close(sockets[0]);
 	if (r < 0 && process > 0)
 		waitpid(process, NULL, __WCLONE);

@@ -14,13 +14,13 @@
 
 #include <linux/seccomp.h>
 
-/* Plants the trap on the calling process, for good, unless it is below one already. VIEW is ready for use. Returns 0, or
- * -Exxx: why there can be none; the process then is as it was. */
-int cq_trap_plant(struct cq_view *view);
+/* Plants the trap on the calling process, for good, unless it is below one already. VIEW is ready for use;
+ * MAY_TAKE_RIGHTS as in cq_filter_install(). Returns 0, or -Exxx: why there can be none; the process then is as it was. */
+int cq_trap_plant(struct cq_view *view, bool may_take_rights);
 
 /* As cq_trap_plant(), but hands the listener to the process at the other end of SOCKET, an ancestor of this one, and waits
  * until that has taken it. */
-int cq_trap_plant_for(int socket);
+int cq_trap_plant_for(int socket, bool may_take_rights);
 
 /* Takes the listener that cq_trap_plant_for() sends. Returns it, or -1 if there will be none. */
 int cq_trap_receive(int socket);

@@ -51,6 +51,17 @@ static bool can_hand_over(const struct stat *program)
 	return is_there && (wrapper.st_ino != program->st_ino || wrapper.st_dev != program->st_dev);
 }
 
+/* True if the file behind FD may be executed; else the caller is to have the error of its own call. */
+static bool is_executable(int fd)
+{
+	long r = cq_rawcall(SYS_faccessat2, fd, (long)"", X_OK, AT_EMPTY_PATH | AT_EACCESS);
+	struct stat status;
+
+	if (r == -ENOSYS || r == -EPERM) /* not there before Linux 5.8, and not to an older container engine's filter */
+		return stat_fd(fd, &status) && status.st_mode & (S_IXUSR | S_IXGRP | S_IXOTH);
+	return r == 0;
+}
+
 /* True if what the file behind FD starts needs a trap: it does itself or, if it is a script, its interpreter does. */
 static bool file_needs_trap(int fd)
 {
@@ -60,7 +71,7 @@ static bool file_needs_trap(int fd)
 	int opened = -1;
 
 	for (int i = 0; i < CQ_PROGRAM_MAX_INTERPRETERS; i++) {
-		int r = cq_program_inspect(fd, &program);
+		int r = is_executable(fd) ? cq_program_inspect(fd, &program) : -EACCES;
 
 		if (r == 0)
 			needs = cq_program_needs_trap(&program);
