@@ -122,6 +122,8 @@ static void consider(struct best_mount *best, const struct cq_mount *mount, cons
 
 	if (best->is_known && !covers && !sees_more)
 		return;
+	if (length + FILE_NAME_ROOM > sizeof best->point) /* no file in it could be named */
+		return;
 	best->is_known = true;
 	best->stripped = stripped;
 	best->length = length;

@@ -224,7 +224,8 @@ int cq_program_interpreter(int fd, char *ret, size_t size)
 		return -ENOEXEC;
 	name = line + 2 + strspn(line + 2, " \t");
 	length = strcspn(name, " \t\n");
-	if (!length || length >= size)
+	/* One that does not end within what the kernel reads is none to it either (fs/binfmt_script.c). */
+	if (!length || length >= size || (!name[length] && (size_t)got == sizeof line - 1))
 		return -ENOEXEC;
 	memmove(ret, name, length);
 	ret[length] = '\0';
