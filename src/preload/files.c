@@ -120,6 +120,7 @@ static __attribute__((noinline)) void replace(int fd, const struct shown_file *f
 	static const unsigned seals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_SEAL;
 	enum cq_channel channel = *file->path ? CQ_CHANNEL_FILES : CQ_CHANNEL_RUNTIME_QUOTA;
 	struct cq_cpumask shown;
+	struct stat status;
 	long flags;
 	int copy;
 
@@ -133,6 +134,8 @@ static __attribute__((noinline)) void replace(int fd, const struct shown_file *f
 	if (copy < 0)
 		return;
 	flags = cq_rawcall(SYS_fcntl, fd, F_GETFD, 0, 0);
+	if (cq_rawcall(SYS_fstat, fd, (long)&status, 0, 0) == 0)
+		cq_rawcall(SYS_fchmod, copy, status.st_mode & 0777, 0, 0); /* a memfd has 0777 */
 	if (cq_procfile_write(file->kind, &shown, fd, copy) == 0 && flags >= 0 &&
 	    cq_rawcall(SYS_lseek, copy, 0, SEEK_SET, 0) == 0 && cq_rawcall(SYS_fcntl, copy, F_ADD_SEALS, seals, 0) == 0)
 		cq_rawcall(SYS_dup3, copy, fd, flags & FD_CLOEXEC ? O_CLOEXEC : 0, 0);

@@ -5,9 +5,11 @@
 
 # shellcheck disable=SC2154 # from tests/lib.sh
 from=$top_srcdir/tests/containers
+# shellcheck disable=SC2034
 real=$(getconf _NPROCESSORS_ONLN)
 
-# What is taken along into each root, where it is /mnt. questions, and programs-ROOT for each root, are for ask-runtimes.
+# What is taken along into each root, where it is /mnt. The files `questions`, and `programs-ROOT` for each root, are
+# for ask-runtimes.
 # shellcheck disable=SC2154
 luggage=$work/luggage
 mkdir "$luggage"
@@ -35,8 +37,8 @@ root_of() {
 	fi
 }
 
-# ask ROOT: all its programs all questions. Below that root, with the system's own file systems; in a mount namespace that
-# takes all mounts away again.
+# ask ROOT: all its programs all questions. Below that root, with the system's own file systems; in a mount namespace
+# that takes all mounts away again.
 ask() {
 	# shellcheck disable=SC2016
 	unshare --mount --propagation private sh -eu -c '
@@ -46,12 +48,12 @@ ask() {
 			mount --bind /dev "$0/dev"
 		fi
 		mount --bind "$1" "$0/mnt"
-		exec chroot "$0" /usr/bin/env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/nonexistent NO_COLOR=1 LC_ALL=C \
+		exec chroot "$0" /usr/bin/env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/nonexistent DENO_DIR=/mnt/deno NO_COLOR=1 LC_ALL=C \
 			/mnt/ask-runtimes "/mnt/programs-$2" /mnt/questions' "$(root_of "$1")" "$luggage" "$1"
 }
 
-# ask_all LIMIT...: all of them under each limit, in microseconds of 100,000; what they say is in $work/answers-ROOT-LIMIT.
-# At the same time, each in a cgroup of its own: most of the time they wait for their limits.
+# ask_all LIMIT...: all of them under each limit, in microseconds of 100,000; what they say is in the files
+# $work/answers-ROOT-LIMIT. At the same time, each in a cgroup of its own: most of the time they wait for their limits.
 ask_all() {
 	for root in $roots; do
 		for limit; do

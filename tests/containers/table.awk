@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 # For table.t: makes the table of what it has collected, and what there is to compare.
 #
-# Reads what is expected (limit, policy, count), the programs (name, rule, "keep" if hide does not reach it) and the answers (name, way, policy,
-# NUMBER/NUMBER..., from a file named answers-ROOT-LIMIT). Writes the table, and to the file `rows` a line for each row,
-# way and kind: description, answers, what they should be.
+# Reads what is expected (limit, policy, count), the programs (name, rule, "keep" if hide does not reach it) and the
+# answers (name, way, policy, NUMBER/NUMBER..., from a file named answers-ROOT-LIMIT). Writes the table, and to the file
+# `rows` a line for each row, way and kind: description, answers, what they should be.
 
 # together(NUMBERS): the one number that all of them are.
 function together(numbers, parts, count, i)

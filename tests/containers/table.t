@@ -35,7 +35,8 @@ fi
 	done
 } >"$luggage/questions" # for ask-runtimes
 
-# The programs: in each root, a list for ask-runtimes. And a list of all with the rule by which they answer on their own:
+# The programs: in each root, a list for ask-runtimes. And a list of all with the rule by which they answer on their
+# own:
 #   machine        the limit is not known to them
 #   ceil, floor    they read it, and round it like that
 #   ceil2          the same, and at least 2

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Tools that count CPUs by the files of /proc and /sys, of several Debians, under a real limit: with LD_PRELOAD alone and
-# through cpuquota-exec they count what the policy shows, or the machine where that is what they are asked for. Needs
-# root, and of Debian: clang lld strace; and what get-runtimes needs. What is not there is skipped.
+# Tools that count CPUs by the files of /proc and /sys, of several Debians, under a real limit: with LD_PRELOAD alone
+# and through cpuquota-exec they count what the policy shows, or the machine where that is what they are asked for.
+# Needs root, and of Debian: clang lld strace zstd; and what get-runtimes needs. What is not there is skipped.
 
 # shellcheck source=tests/lib.sh
 . "${top_srcdir:?}/tests/lib.sh"
@@ -39,6 +39,7 @@ add() {
 
 # has ROOT PROGRAM
 has() {
+	# shellcheck disable=SC2016
 	chroot "$(root_of "$1")" sh -c 'command -v "$0"' "$2" >/dev/null
 }
 

@@ -131,16 +131,17 @@ run() {
 
 # start ARGUMENT...: its number is then in $container; waits until it has said something.
 start() {
-	container=$("$engine" run --detach --network none --cgroup-parent "/$container_parent" --cpus 1 "$@" 2>"$work/start") ||
-		cat "$work/start"
+	container=$(
+		"$engine" run --detach --network none --cgroup-parent "/$container_parent" --cpus 1 "$@" 2>"$work/start"
+	) || cat "$work/start"
 	for _ in $(seq 50); do
 		[ -z "$("$engine" logs "$container" 2>/dev/null)" ] || break
 		sleep 0.1
 	done
 }
 
-# stopped DESCRIPTION STATUS OUTPUT: the container of start(), told to stop, ends with STATUS and has said OUTPUT. 137 would
-# be that of SIGKILL, which comes after the time that engines wait.
+# stopped DESCRIPTION STATUS OUTPUT: the container of start(), told to stop, ends with STATUS and has said OUTPUT. 137
+# would be that of SIGKILL, which comes after the time that engines wait.
 stopped() {
 	"$engine" stop --time 15 "$container" >/dev/null
 	is "$1" "$("$engine" wait "$container"), $("$engine" logs "$container" 2>&1 | paste -sd ' ' -)" "$2, $3"

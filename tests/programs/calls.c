@@ -110,7 +110,7 @@ static void check_results(void)
 	errno = 0;
 	check(syscall(SYS_tgkill, getpid(), NOBODY, 0) == -1 && errno == ESRCH, "tgkill: ESRCH");
 	errno = 0;
-	r = (int)syscall(SYS_openat, AT_FDCWD, "/nonexistent", O_RDONLY);
+	r = (int)syscall(SYS_openat, AT_FDCWD, "/proc/nonexistent", O_RDONLY);
 	check(r == -1 && errno == ENOENT, "openat: ENOENT");
 }
 
@@ -171,7 +171,7 @@ static void check_new_stack(void)
 static void check_vfork(void)
 {
 	const char *arguments[] = {"sh", "-c", "exit 11", NULL};
-	const char *missing[] = {"/nonexistent", NULL};
+	const char *missing[] = {"/proc/nonexistent", NULL};
 
 	check(exit_status((pid_t)vfork_by_syscall("/bin/sh", arguments)) == 11, "vfork, and exec in the child");
 	check(exit_status((pid_t)vfork_by_syscall(missing[0], missing)) == 126, "vfork, and a failed exec in the child");
