@@ -4,11 +4,13 @@
 #include "support.h"
 #include "view.h"
 
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 static char *root;
@@ -120,6 +122,192 @@ START_TEST(proc_vanishes)
 }
 END_TEST
 
+/* Writes a file in one step, so that whoever reads it meanwhile sees the one or the other text. */
+static void replace_file(const char *path, const char *text)
+{
+	char next[4096], whole[4096];
+
+	write_file(root, "next", "%s", text);
+	snprintf(next, sizeof next, "%s/next", root);
+	snprintf(whole, sizeof whole, "%s/%s", root, path);
+	ck_assert_int_eq(rename(next, whole), 0);
+}
+
+static struct rlimit take_descriptors(void)
+{
+	struct rlimit before, none;
+
+	ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &before), 0);
+	none = before;
+	none.rlim_cur = 0;
+	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &none), 0);
+	return before;
+}
+
+/* With no descriptor left nothing is learnt, and what was known stays. */
+START_TEST(no_descriptors)
+{
+	struct rlimit before;
+	struct cq_cpumask real;
+	unsigned first, second, looked;
+
+	begin_with_defaults();
+	before = take_descriptors();
+	first = count_after(0);
+	setrlimit(RLIMIT_NOFILE, &before);
+	ck_assert_uint_eq(first, 8);
+	/* That was no answer to be kept. */
+	ck_assert_uint_eq(count_after(0), 3);
+
+	write_file(root, "sys/fs/cgroup/job/cpu.max", "400000 100000\n");
+	before = take_descriptors();
+	second = count_after(1000);
+	looked = cq_view_look(&view, &real).count;
+	setrlimit(RLIMIT_NOFILE, &before);
+	ck_assert_uint_eq(second, 3);
+	ck_assert_uint_eq(looked, 3);
+	ck_assert_uint_eq(real.words[0], 0xff);
+	ck_assert_uint_eq(count_after(1000), 4);
+}
+END_TEST
+
+/* The clock's 37 bits in an answer are as many as four years of uptime. */
+START_TEST(clock_goes_round)
+{
+	clock_now = (UINT64_C(1) << 37) - 500;
+	begin_with_defaults();
+	ck_assert_uint_eq(count_after(0), 3);
+	write_file(root, "sys/fs/cgroup/job/cpu.max", "400000 100000\n");
+	ck_assert_uint_eq(count_after(499), 3);
+	ck_assert_uint_eq(count_after(500), 3);
+	ck_assert_uint_eq(count_after(1), 4);
+	/* A machine that has just started. */
+	clock_now = 0;
+	begin_with_defaults();
+	ck_assert_uint_eq(count_after(0), 4);
+	write_file(root, "sys/fs/cgroup/job/cpu.max", "500000 100000\n");
+	ck_assert_uint_eq(count_after(999), 4);
+	ck_assert_uint_eq(count_after(1), 5);
+}
+END_TEST
+
+START_TEST(hostile_levels)
+{
+	char *digits = repeat('1', 100000);
+
+	begin_with_defaults();
+	write_file(root, "proc/self/cgroup", "0::/job/inner\n");
+	write_file(root, "sys/fs/cgroup/job/inner/cpu.max", "%s", digits);
+	ck_assert_uint_eq(count_after(0), 3);
+	write_bytes(root, "sys/fs/cgroup/job/inner/cpu.max", "100000\0 100000\n", 15);
+	ck_assert_uint_eq(count_after(1000), 3);
+	write_file(root, "sys/fs/cgroup/job/inner/cpu.max", "%s", "");
+	ck_assert_uint_eq(count_after(1000), 3);
+	write_file(root, "sys/fs/cgroup/job/inner/cpu.max", "1 9223372036854775807\n");
+	ck_assert_uint_eq(count_after(1000), 1);
+	write_file(root, "sys/fs/cgroup/job/inner/cpu.max", "9223372036854775807 1\n");
+	ck_assert_uint_eq(count_after(1000), 3);
+	write_bytes(root, "proc/self/cgroup", "\0\0\0", 3);
+	ck_assert_uint_eq(count_after(1000), 8);
+	write_file(root, "proc/self/cgroup", "0::/job\n");
+	ck_assert_uint_eq(count_after(1000), 3);
+	write_file(root, "proc/self/cgroup", "%s", digits); /* larger than it may be: nothing is learnt */
+	ck_assert_uint_eq(count_after(1000), 3);
+	free(digits);
+}
+END_TEST
+
+START_TEST(version_1)
+{
+	struct cq_cpumask real;
+
+	write_file(root, "proc/self/cgroup", "5:cpuset:/set\n4:cpu,cpuacct:/job\n0::/elsewhere\n");
+	mounts("33 25 0:29 / /cg/cpu rw - cgroup cgroup rw,cpu,cpuacct\n34 25 0:30 / /cg/cpuset rw - cgroup cgroup rw,cpuset");
+	write_file(root, "cg/cpu/job/cpu.cfs_quota_us", "150000\n");
+	write_file(root, "cg/cpu/job/cpu.cfs_period_us", "50000\n");
+	begin_with_defaults();
+	ck_assert_uint_eq(count_after(0), 3);
+	write_file(root, "cg/cpuset/set/cpuset.effective_cpus", "4-5\n");
+	ck_assert_uint_eq(count_after(1000), 2);
+	cq_view_look(&view, &real);
+	ck_assert_uint_eq(real.words[0], 0x30);
+	write_file(root, "cg/cpu/job/cpu.cfs_quota_us", "-1\n");
+	write_file(root, "cg/cpuset/set/cpuset.effective_cpus", "0-6\n");
+	ck_assert_uint_eq(count_after(1000), 7);
+}
+END_TEST
+
+START_TEST(another_process)
+{
+	write_file(root, "proc/4711/cgroup", "0::/other\n");
+	write_file(root, "sys/fs/cgroup/other/cpu.max", "500000 100000\n");
+	begin_with_defaults();
+	view.process = 4711;
+	ck_assert_uint_eq(count_after(0), 5);
+	view.process = 0;
+	ck_assert_uint_eq(count_after(1000), 3);
+}
+END_TEST
+
+/* One who was about to remember a place is gone, in the middle of it: it is found anew each time. */
+START_TEST(writer_is_gone)
+{
+	begin_with_defaults();
+	for (size_t i = 0; i < CQ_ARRAY_SIZE(view.places); i++) {
+		memset(&view.places[i], 0xa5, sizeof view.places[i]);
+		atomic_init(&view.places[i].sequence, 7);
+	}
+	ck_assert_uint_eq(count_after(0), 3);
+	write_file(root, "sys/fs/cgroup/job/cpu.max", "400000 100000\n");
+	ck_assert_uint_eq(count_after(1000), 4);
+	ck_assert_uint_eq(view.places[0].sequence, 7);
+	ck_assert_uint_eq(view.places[1].sequence, 7);
+}
+END_TEST
+
+static bool has_limit_file(const char *path, const char *name)
+{
+	char whole[4096];
+	bool has;
+	int fd;
+
+	snprintf(whole, sizeof whole, "%s/%s", root, path);
+	fd = open(whole, O_RDONLY);
+	ck_assert_int_ge(fd, 0);
+	has = cq_view_has_limit_file(&view, fd, name);
+	close(fd);
+	return has;
+}
+
+START_TEST(limit_files)
+{
+	write_file(root, "sys/fs/cgroup/cpu.max", "max 100000\n");
+	write_file(root, "sys/fs/cgroup/other/cpu.max", "max 100000\n");
+	write_file(root, "sys/fs/cgroup/job/a/b/cpu.max", "max 100000\n");
+	write_file(root, "sys/fs/cgroup/job/a/b/cpu.stat", "x\n");
+	write_file(root, "sys/fs/cgroup/job/a/b/c/cpu.max", "max 100000\n");
+	write_file(root, "cpu.max", "max 100000\n");
+	write_file(root, "proc/self/cgroup", "0::/job/a/b\n");
+	begin_with_defaults();
+	ck_assert(has_limit_file("sys/fs/cgroup/job/a/b/cpu.max", "cpu.max"));
+	ck_assert(has_limit_file("sys/fs/cgroup/job/cpu.max", "cpu.max")); /* a level between has none */
+	ck_assert(has_limit_file("sys/fs/cgroup/cpu.max", "cpu.max"));
+	ck_assert(has_limit_file("sys/fs/cgroup/job/../job/a/b/cpu.max", "cpu.max"));
+	ck_assert(!has_limit_file("sys/fs/cgroup/other/cpu.max", "cpu.max"));
+	ck_assert(!has_limit_file("sys/fs/cgroup/job/a/b/c/cpu.max", "cpu.max"));
+	ck_assert(!has_limit_file("cpu.max", "cpu.max"));
+	ck_assert(!has_limit_file("sys/fs/cgroup/job/a/b/cpu.stat", "cpu.max"));
+	ck_assert(!has_limit_file("sys/fs/cgroup/job/a/b/cpu.max", "cpu.cfs_quota_us"));
+	ck_assert(!cq_view_has_limit_file(&view, -1, "cpu.max"));
+	write_file(root, "proc/self/cgroup", "0::/other\n");
+	ck_assert(has_limit_file("sys/fs/cgroup/other/cpu.max", "cpu.max"));
+	ck_assert(!has_limit_file("sys/fs/cgroup/job/cpu.max", "cpu.max"));
+	mounts("30 24 0:26 / /sys rw - sysfs sysfs rw");
+	begin_with_defaults();
+	ck_assert(!has_limit_file("sys/fs/cgroup/other/cpu.max", "cpu.max"));
+}
+END_TEST
+
 START_TEST(policy)
 {
 	cq_policy_init(&view.policy);
@@ -170,6 +358,94 @@ START_TEST(first_and_spread)
 	write_file(root, "sys/fs/cgroup/job/cpu.max", "max 100000\n");
 	begin_with_defaults();
 	ck_assert_uint_eq(cq_view_answer(&view).first, 2);
+}
+END_TEST
+
+/* Containers with the same host name, as those of one image without one may have, see other cgroups. */
+START_TEST(spread_by_the_visible_root)
+{
+	unsigned different = 0, before = 8;
+
+	for (int i = 0; i < 24; i++) {
+		unsigned first;
+
+		tear_down();
+		set_up();
+		begin_with_defaults();
+		first = cq_view_answer(&view).first;
+		different += i && first != before;
+		before = first;
+	}
+	ck_assert_uint_gt(different, 0);
+}
+END_TEST
+
+/* Once begun it begins there, so that a mask that was got before is still that of all CPUs. */
+START_TEST(spread_stays)
+{
+	struct cq_answer answer;
+
+	begin_with_defaults();
+	answer = cq_view_answer(&view);
+	for (int i = 0; i < 16; i++) {
+		write_file(root, "proc/sys/kernel/hostname", "renamed-%d\n", i);
+		write_file(root, "sys/fs/cgroup/job/cpu.max", "%d 100000\n", 100000 + i % 6 * 100000);
+		clock_now += 1000;
+		ck_assert_uint_eq(cq_view_answer(&view).first, answer.first);
+		ck_assert_uint_eq(cq_view_answer(&view).count, 1 + (unsigned)i % 6);
+	}
+}
+END_TEST
+
+/* The run goes round at the end of the real CPUs, and never has others. */
+START_TEST(spread_is_within_the_real_cpus)
+{
+	for (int i = 0; i < 32; i++) {
+		struct cq_cpumask real, shown;
+		struct cq_answer answer;
+
+		write_file(root, "sys/devices/system/cpu/online", "1,3,60-68,500,8000-8191\n");
+		write_file(root, "sys/fs/cgroup/job/cpu.max", "%d 100000\n", 100000 + i * 700000);
+		write_file(root, "proc/sys/kernel/hostname", "h%d\n", i);
+		begin_with_defaults();
+		answer = cq_view_look(&view, &real);
+		ck_assert_uint_eq(answer.count, i * 7 + 1 < 204 ? (unsigned)i * 7 + 1 : 204);
+		ck_assert_uint_eq(real.words[answer.first / 64] >> answer.first % 64 & 1, 1);
+		shown = real;
+		cq_cpumask_keep_run(shown.words, CQ_MASK_WORDS, answer.first, answer.count);
+		ck_assert_uint_eq(cq_cpumask_count(shown.words, CQ_MASK_WORDS), answer.count);
+		for (size_t word = 0; word < CQ_MASK_WORDS; word++)
+			ck_assert_uint_eq(shown.words[word] & ~real.words[word], 0);
+		ck_assert(cq_view_is_all(&view, &shown, sizeof shown, &real));
+	}
+}
+END_TEST
+
+/* A process that nobody has pinned: the kernel has given it the whole of a cpuset that has grown since it started. */
+START_TEST(cpuset_of_the_first_thread)
+{
+	write_file(root, "sys/fs/cgroup/job/cpu.max", "max 100000\n");
+	write_file(root, "proc/self/status", "Cpus_allowed_list:\t0-3\n");
+	begin_with_defaults();
+	write_file(root, "proc/self/status", "Cpus_allowed_list:\t0-5\n");
+	write_file(root, "sys/fs/cgroup/job/cpuset.cpus.effective", "0-5\n");
+	ck_assert_uint_eq(count_after(0), 6);
+	write_file(root, "sys/fs/cgroup/job/cpuset.cpus.effective", "0-6\n");
+	ck_assert_uint_eq(count_after(1000), 7);
+}
+END_TEST
+
+/* Where the controller is not enabled, the first level above that has the file. */
+START_TEST(cpuset_of_a_parent)
+{
+	write_file(root, "sys/fs/cgroup/job/cpu.max", "max 100000\n");
+	write_file(root, "sys/fs/cgroup/cpuset.cpus.effective", "0-6\n");
+	write_file(root, "sys/fs/cgroup/job/cpuset.cpus.effective", "2-6\n");
+	write_file(root, "proc/self/cgroup", "0::/job/a/b\n");
+	begin_with_defaults();
+	ck_assert_uint_eq(count_after(0), 5);
+	write_file(root, "proc/self/cgroup", "0::/z\n");
+	ck_assert_uint_eq(count_after(1000), 7);
 }
 END_TEST
 
@@ -238,6 +514,39 @@ START_TEST(is_all)
 }
 END_TEST
 
+START_TEST(is_all_in_odd_cases)
+{
+	unsigned char large[sizeof(struct cq_cpumask) + 100] = {0x07};
+	struct cq_cpumask real;
+
+	cq_policy_init(&view.policy);
+	view.policy.mask = CQ_MASK_FIRST;
+	begin();
+	/* Before anybody has asked; masks of many sizes. */
+	ck_assert(cq_view_is_all(&view, large, 1, &real));
+	ck_assert_uint_eq(real.words[0], 0xff);
+	ck_assert(cq_view_is_all(&view, large, 2, &real));
+	ck_assert(cq_view_is_all(&view, large, 128, &real));
+	ck_assert(cq_view_is_all(&view, large, sizeof large, &real));
+	ck_assert(!cq_view_is_all(&view, large, 0, &real));
+	large[0] = 0xff; /* all real CPUs, which are more than are shown */
+	ck_assert(!cq_view_is_all(&view, large, 8, &real));
+	large[0] = 0;
+	ck_assert(!cq_view_is_all(&view, large, 8, &real));
+	/* The shown CPUs lie behind what the mask has room for. */
+	write_file(root, "sys/devices/system/cpu/online", "9-20\n");
+	begin();
+	ck_assert_uint_eq(cq_view_answer(&view).first, 9);
+	large[0] = 0xe;
+	ck_assert(!cq_view_is_all(&view, large, 1, &real));
+	large[0] = 0;
+	large[1] = 0xe;
+	ck_assert(!cq_view_is_all(&view, large, 1, &real));
+	ck_assert(cq_view_is_all(&view, large, 2, &real));
+	ck_assert_uint_eq(real.words[0], 0x1ffe00);
+}
+END_TEST
+
 /* One that is too long to be remembered from one answer to the next. */
 START_TEST(long_path)
 {
@@ -303,21 +612,20 @@ static void *ask(void *argument)
 START_TEST(threads)
 {
 	pthread_t asking[16];
-	char next[4096], limit[4096];
 
 	write_file(root, "sys/fs/cgroup/job/cpu.max", "200000 100000\n");
+	write_file(root, "sys/fs/cgroup/another/with/a/longer/path/cpu.max", "500000 100000\n");
 	cq_policy_init(&view.policy);
 	view.policy.mask = CQ_MASK_FIRST;
 	begin();
 	is_over = false;
 	for (size_t i = 0; i < sizeof asking / sizeof *asking; i++)
 		ck_assert_int_eq(pthread_create(&asking[i], NULL, ask, NULL), 0);
-	snprintf(next, sizeof next, "%s/next", root);
-	snprintf(limit, sizeof limit, "%s/sys/fs/cgroup/job/cpu.max", root);
-	for (int i = 0; i < 500; i++) {
-		write_file(root, "next", "%d00000 100000\n", i % 2 ? 2 : 5);
-		ck_assert_int_eq(rename(next, limit), 0);
-	}
+	for (int i = 0; i < 500; i++)
+		replace_file("sys/fs/cgroup/job/cpu.max", i % 2 ? "200000 100000\n" : "500000 100000\n");
+	/* From one cgroup to another and back: what is remembered of places is never a part of this and a part of that. */
+	for (int i = 0; i < 500; i++)
+		replace_file("proc/self/cgroup", i % 2 ? "0::/job\n" : "0::/another/with/a/longer/path\n");
 	is_over = true;
 	for (size_t i = 0; i < sizeof asking / sizeof *asking; i++) {
 		void *result;
@@ -333,15 +641,29 @@ Suite *cq_test_view(void)
 	Suite *suite = suite_create("view");
 	TCase *tests = tcase_create("view");
 
+	tcase_set_timeout(tests, 60); /* under valgrind */
 	tcase_add_checked_fixture(tests, set_up, tear_down);
 	tcase_add_test(tests, refresh);
 	tcase_add_test(tests, read_once);
 	tcase_add_test(tests, another_cgroup);
 	tcase_add_test(tests, proc_vanishes);
+	tcase_add_test(tests, no_descriptors);
+	tcase_add_test(tests, clock_goes_round);
+	tcase_add_test(tests, hostile_levels);
+	tcase_add_test(tests, version_1);
+	tcase_add_test(tests, another_process);
+	tcase_add_test(tests, writer_is_gone);
+	tcase_add_test(tests, limit_files);
 	tcase_add_test(tests, policy);
 	tcase_add_test(tests, first_and_spread);
+	tcase_add_test(tests, spread_by_the_visible_root);
+	tcase_add_test(tests, spread_stays);
+	tcase_add_test(tests, spread_is_within_the_real_cpus);
+	tcase_add_test(tests, cpuset_of_the_first_thread);
+	tcase_add_test(tests, cpuset_of_a_parent);
 	tcase_add_test(tests, cpusets);
 	tcase_add_test(tests, is_all);
+	tcase_add_test(tests, is_all_in_odd_cases);
 	tcase_add_test(tests, long_path);
 	tcase_add_test(tests, many_cpus);
 	tcase_add_test(tests, no_cpus);
