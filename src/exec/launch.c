@@ -106,8 +106,9 @@ static void explain(const char *program, const char *what, int error)
 		fprintf(stderr, "cpuquota-exec: %s: %s: %s\n", program, what, strerror(-error));
 }
 
-/* Without the library the program runs all the same: it sees the real CPUs. */
-static void preload(const char *program)
+/* Without the library the program runs all the same: it sees the real CPUs. Nothing is said of that if the program could
+ * not load it, but only what it may start. */
+static void preload(const char *program, bool can_load)
 {
 	char *library = cq_launch_find_library();
 	char *list;
@@ -116,8 +117,9 @@ static void preload(const char *program)
 		const char *named = getenv("CPUQUOTA_LIBRARY");
 		bool is_named = named && *named;
 
-		fprintf(stderr, "cpuquota-exec: %s%s: not found: %s sees the real CPUs\n", is_named ? "CPUQUOTA_LIBRARY=" : "",
-			is_named ? named : LIBDIR "/" LIBRARY_NAME, program);
+		if (can_load)
+			fprintf(stderr, "cpuquota-exec: %s%s: not found: %s sees the real CPUs\n",
+				is_named ? "CPUQUOTA_LIBRARY=" : "", is_named ? named : LIBDIR "/" LIBRARY_NAME, program);
 		return;
 	}
 	if (strpbrk(library, separators)) {
@@ -224,9 +226,8 @@ int cq_launch(const struct cq_command *command, const struct cq_target *target, 
 	int r;
 
 	if (!policy->is_off) {
-		/* A program that cannot load it may start others that can. Whoever has handed a program over has the library. */
-		if (!command->is_handed_over && (can_preload(target) || access(LIBDIR "/" LIBRARY_NAME, R_OK) == 0))
-			preload(target->path);
+		if (!command->is_handed_over) /* else whoever has done that has the library */
+			preload(target->path, can_preload(target));
 		if (policy->runtime_quota == CQ_RUNTIME_QUOTA_HIDE)
 			hide_quota_from_go();
 	}

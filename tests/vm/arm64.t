@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# On arm64: builds the library and cpuquota-exec for it, and runs them in a virtual machine with 12 CPUs. Needs of Debian:
-# qemu-system-arm cpio gcc-aarch64-linux-gnu libc6-dev-arm64-cross (which that brings along on other machines) golang-go
-# make, and apt's sources (for get).
+# On arm64: builds the library and cpuquota-exec for it, and runs them in a virtual machine with 12 CPUs. Needs of
+# Debian: qemu-system-arm cpio make gcc-aarch64-linux-gnu libc6-dev-arm64-cross (libc6-dev on arm64 itself) golang-go,
+# and apt's sources (for get).
 
 # shellcheck source=tests/lib.sh
 . "${top_srcdir:?}/tests/lib.sh"
@@ -43,17 +43,21 @@ done
 add "$("$compiler" -print-file-name=ld-linux-aarch64.so.1)" /lib/ld-linux-aarch64.so.1
 add "$("$compiler" -print-file-name=libc.so.6)" /lib/libc.so.6
 
-# A Go that is at hand builds for any machine. Its libraries for this one are made once.
+# A Go that is at hand builds for any machine. Its libraries for this one are made once. As a module of that Go: see
+# tests/system/get-go.
 go_cache=${CPUQUOTA_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/cpuquota}/go/arm64-build
-mkdir -p "$overlay/programs/go-here"
-if said=$(
-	CGO_ENABLED=0 GOARCH=arm64 GOCACHE=$go_cache GOFLAGS='' GO111MODULE=off go build \
-		-o "$overlay/programs/go-here/static" "$top_srcdir/tests/system/programs/counts.go" 2>&1
-); then
-	go env GOVERSION | sed 's/^go\([0-9]*\.[0-9]*\).*/\1/' >"$overlay/programs/go-here/version"
-else
+build_go() {
+	version=$(go env GOVERSION | sed 's/^go\([0-9]*\.[0-9]*\).*/\1/')
+	mkdir -p "$work/go" "$overlay/programs/go-here"
+	cp "$top_srcdir/tests/system/programs/counts.go" "$work/go/"
+	printf 'module counts\n\ngo %s\n' "$version" >"$work/go/go.mod"
+	printf '%s\n' "$version" >"$overlay/programs/go-here/version"
+	cd "$work/go" && GOARCH=arm64 CGO_ENABLED=0 GOPATH=$work/go/path GOCACHE=$go_cache GOFLAGS='' GO111MODULE=on \
+		GOPROXY=off GOTOOLCHAIN=local go build -o "$overlay/programs/go-here/static" counts.go
+}
+if ! said=$( (build_go) 2>&1); then
 	skip 'Go on arm64' "$said"
-	rm -r "$overlay/programs/go-here"
+	rm -rf "$overlay/programs/go-here"
 fi
 guest 'limits changes checks' -a arm64 -c 12
 done_testing

@@ -72,8 +72,8 @@ compile() {
 	"${compiler:-cc}" -O -D_GNU_SOURCE -o "$overlay/programs/$name" "$source" "$@"
 }
 
-# guest SCRIPTS [OPTION]...: runs guest/NAME.sh for each NAME in SCRIPTS in a machine, with options of run. They speak TAP;
-# their results are this test's.
+# guest SCRIPTS [OPTION]...: runs guest/NAME.sh for each NAME in SCRIPTS in a machine, with options of run. They speak
+# TAP; their results are this test's.
 guest() {
 	scripts=$1
 	shift

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# In a virtual machine with 16 CPUs and cgroups of version 2: guest/limits.sh, changes.sh and spread.sh. Needs of Debian:
-# qemu-system-x86 cpio gcc libc6-dev util-linux, apt's sources (for get), and what tests/system/get-go says.
+# In a virtual machine with 16 CPUs and cgroups of version 2: guest/limits.sh, changes.sh and spread.sh. Needs of
+# Debian: qemu-system-x86 cpio gcc libc6-dev util-linux, apt's sources (for get), and what tests/system/get-go says.
 
 # shellcheck source=tests/lib.sh
 . "${top_srcdir:?}/tests/lib.sh"

@@ -19,6 +19,6 @@ checks 'masks' limited "$programs/masks" 2 "$real" 2
 checks 'masks, conf=shown' limited env CPUQUOTA=conf=shown "$programs/masks" 2 2 2
 checks 'saved and restored' limited "$programs/restore" 2 2
 # Not those with threads that are always busy: an emulator of 16 CPUs that is one thread takes minutes for them.
-for place in signals fork-of-thread vfork no-descriptors-later pinned cleared-environment; do
+for place in fork-of-thread vfork no-descriptors-later pinned cleared-environment; do
 	checks "$place" limited "$programs/places" "$place" 2 2
 done

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-# In a machine with many CPUs and cgroups of version 2: limits, and programs that ask libc or the kernel. To be sourced behind lib.sh.
+# In a machine with many CPUs and cgroups of version 2: limits, and programs that ask libc or the kernel. To be
+# sourced behind lib.sh.
 # shellcheck shell=sh
 # shellcheck disable=SC2154 # of lib.sh
 
@@ -44,7 +45,8 @@ is 'a tighter parent: the trap' "$(masks in_cgroup "$cgroup" "$wrapper" /program
 set_limit "$cgroup" max
 is 'a parent with a limit, none below: LD_PRELOAD' \
 	"$(in_cgroup "$cgroup" env LD_PRELOAD="$library" /programs/ask)" "$(repeat 2 5)"
-is 'a parent with a limit, none below: the trap' "$(masks in_cgroup "$cgroup" "$wrapper" /programs/ask-static)" "$(repeat 2 3)"
+is 'a parent with a limit, none below: the trap' \
+	"$(masks in_cgroup "$cgroup" "$wrapper" /programs/ask-static)" "$(repeat 2 3)"
 set_limit "$parent" max
 set_limit "$cgroup" 500000
 is 'a limit below a parent without one: LD_PRELOAD' \

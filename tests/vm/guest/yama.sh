@@ -37,7 +37,8 @@ check() {
 	check_descendants "$1, --init" "$4" --init
 	is "$1: an orphan, with --init" "$(as_user "$wrapper" --init sh -c "$orphan"; echo $?)" "$(repeat "$4" 3; echo 7)"
 	is "$1: a program that libc shows the CPUs" "$(as_user "$wrapper" /programs/ask)" "$(repeat 2 5)"
-	is "$1: such a program below a trap" "$(as_user "$wrapper" sh -c "LD_PRELOAD=$library /programs/ask; true")" "$(repeat 2 5)"
+	is "$1: such a program below a trap" \
+		"$(as_user "$wrapper" sh -c "LD_PRELOAD=$library /programs/ask; true")" "$(repeat 2 5)"
 	is "$1: a static program that a preloaded one becomes" \
 		"$(masks as_user env LD_PRELOAD="$library" /programs/become /programs/ask-static)" "$(repeat "$2" 3)"
 	nothing_left "$1: no supervisor is left"
@@ -54,5 +55,6 @@ for value in 0 1 2; do
 	2) check "ptrace_scope $value" "$real" "$real" "$real" ;;
 	esac
 	# root is not restricted.
-	is "ptrace_scope $value: root" "$(masks in_cgroup "$cgroup" "$wrapper" sh -c '/programs/ask-static; true')" "$(repeat 2 3)"
+	is "ptrace_scope $value: root" \
+		"$(masks in_cgroup "$cgroup" "$wrapper" sh -c '/programs/ask-static; true')" "$(repeat 2 3)"
 done
