@@ -53,26 +53,27 @@ static const struct shown_file shown_files[] = {
 	{"cpu.cfs_quota_us", "", CQ_PROCFILE_CFS_QUOTA},
 };
 
-/*
- * The file that PATH may name, by its last component, or NULL. Nearly all paths are told apart by their first characters:
- * an absolute one must begin as /proc or /sys do, or with something that comes out as that, as // and /. may; a relative
- * one must be no more than the name.
- */
-static inline const struct shown_file *recognize(const char *path)
+/* Tells nearly all paths apart by their first characters: an absolute one must begin as /proc or /sys do, or with
+ * something that comes out as that, as // and /. may; a relative one must be no more than the name. */
+static inline bool may_be_shown(const char *path)
+{
+	if (*path == '/')
+		return path[1] == 'p' || path[1] == 's' || path[1] == '/' || path[1] == '.';
+	return *path == 'c' || *path == 's' || *path == 'o';
+}
+
+/* The file that PATH may name, by its last component, or NULL. */
+static const struct shown_file *recognize(const char *path)
 {
 	const char *name = path;
 
 	if (*path == '/') {
-		if (path[1] != 'p' && path[1] != 's' && path[1] != '/' && path[1] != '.')
-			return NULL;
 		if (strncmp(path, "/proc/", 6) == 0 && ((path[6] >= '0' && path[6] <= '9') || path[6] == 's') && path[7] != 't')
 			return NULL; /* the stat of a process, which ps opens by the thousand */
 		for (const char *p = path; *p; p++) {
 			if (*p == '/')
 				name = p + 1;
 		}
-	} else if (*path != 'c' && *path != 's' && *path != 'o') {
-		return NULL;
 	}
 	for (size_t i = 0; i < CQ_ARRAY_SIZE(shown_files); i++) {
 		if (*name == *shown_files[i].name && strcmp(name, shown_files[i].name) == 0)
@@ -90,18 +91,25 @@ static bool is_same_file(int fd, const char *path)
 	       opened.st_ino == named.st_ino && opened.st_dev == named.st_dev;
 }
 
-/* True for programs that keep /proc/stat open, and read it again from its beginning to see how it changes: a copy would
- * never change. They measure CPUs, and do not count them to start threads. */
-static bool is_monitor(void)
+/* Programs that do not open these files to count CPUs, and for which a copy will not do. */
+static const struct {
+	char name[8];
+	bool copies; /* compares what it has opened with what it was to open, and takes the copy for another file */
+} exempt[] = {
+	{"cp", true}, {"install", true}, {"mv", true}, {"tar", true},
+	/* Those that keep /proc/stat open, and read it again from its beginning to see how it changes. */
+	{"top", false}, {"vmstat", false}, {"nmon", false},
+};
+
+static bool is_exempt(enum cq_procfile kind)
 {
-	static const char monitors[][8] = {"top", "vmstat", "nmon"};
 	char name[CQ_PROGRAM_NAME_MAX];
 
 	if (cq_program_name("/", "/proc/self/exe", name, sizeof name) < 0)
 		return false;
-	for (size_t i = 0; i < CQ_ARRAY_SIZE(monitors); i++) {
-		if (strcmp(name, monitors[i]) == 0)
-			return true;
+	for (size_t i = 0; i < CQ_ARRAY_SIZE(exempt); i++) {
+		if (strcmp(name, exempt[i].name) == 0)
+			return exempt[i].copies || kind == CQ_PROCFILE_STAT;
 	}
 	return false;
 }
@@ -126,9 +134,7 @@ static __attribute__((noinline)) void replace(int fd, const struct shown_file *f
 
 	if (*file->path ? !is_same_file(fd, file->path) : !cq_channel_has_limit_file(fd, file->name))
 		return;
-	if (file->kind == CQ_PROCFILE_STAT && is_monitor())
-		return;
-	if (!may_write() || !cq_channel_mask(channel, &shown))
+	if (is_exempt(file->kind) || !may_write() || !cq_channel_mask(channel, &shown))
 		return;
 	copy = (int)cq_rawcall(SYS_memfd_create, (long)file->name, MFD_CLOEXEC | MFD_ALLOW_SEALING, 0, 0);
 	if (copy < 0)
@@ -142,16 +148,23 @@ static __attribute__((noinline)) void replace(int fd, const struct shown_file *f
 	cq_raw_close(copy);
 }
 
-/* What comes behind every open: FD is its result. */
-static inline int opened(int fd, const char *path, int flags)
+static __attribute__((noinline)) void look_at(int fd, const char *path, int flags)
 {
 	const struct shown_file *file;
 
 	if (fd < 0 || flags & ~PLAIN_FLAGS || (flags & O_ACCMODE) != O_RDONLY)
-		return fd;
+		return;
 	file = recognize(path);
-	if (__builtin_expect(file != NULL, 0))
+	if (file)
 		replace(fd, file);
+}
+
+/* What comes behind every open: FD is its result. The path is looked at only where the kernel has done so before, as a bad
+ * address is its EFAULT. */
+static inline int opened(int fd, const char *path, int flags)
+{
+	if (fd >= 0 && may_be_shown(path))
+		look_at(fd, path, flags);
 	return fd;
 }
 
@@ -198,10 +211,16 @@ int cq_openat64_2(int directory, const char *path, int flags)
 }
 
 /* Nothing has been read yet, so that the stream does not notice that its descriptor is another file's. */
+static __attribute__((noinline)) void look_at_stream(FILE *stream, const char *path, const char *mode)
+{
+	if (*mode == 'r' && !strchr(mode, '+'))
+		look_at(fileno(stream), path, O_RDONLY);
+}
+
 static inline FILE *opened_stream(FILE *stream, const char *path, const char *mode)
 {
-	if (stream && *mode == 'r' && !strchr(mode, '+'))
-		opened(fileno(stream), path, O_RDONLY);
+	if (stream && may_be_shown(path))
+		look_at_stream(stream, path, mode);
 	return stream;
 }
 

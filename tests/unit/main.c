@@ -20,6 +20,7 @@ int main(void)
 		cq_test_cpumask,
 		cq_test_program,
 		cq_test_policy,
+		cq_test_procfile,
 		cq_test_view,
 	};
 	SRunner *runner;

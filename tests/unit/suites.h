@@ -11,6 +11,7 @@ Suite *cq_test_cpumask(void);
 Suite *cq_test_limit(void);
 Suite *cq_test_mountinfo(void);
 Suite *cq_test_policy(void);
+Suite *cq_test_procfile(void);
 Suite *cq_test_program(void);
 Suite *cq_test_smallfile(void);
 Suite *cq_test_text(void);

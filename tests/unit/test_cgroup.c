@@ -34,15 +34,16 @@ static const struct place {
 	{"v1 cpu", "4:cpu:/a\n", "33 25 0:29 / /cg/cpu rw - cgroup x rw,cpu\n", "/cg/cpu", "/a", CQ_CGROUP_V1},
 	{"v1 cpu,cpuacct", "4:cpu,cpuacct:/a/b\n", TMPFS_MOUNT CPU_MOUNT, "/sys/fs/cgroup/cpu,cpuacct", "/a/b",
 	 CQ_CGROUP_V1},
-	{"v1 cpuacct,cpu", "4:cpuacct,cpu:/a\n", "33 25 0:29 / /c rw - cgroup x rw,cpuacct,cpu\n", "/c", "/a", CQ_CGROUP_V1},
+	{"v1 cpuacct,cpu", "4:cpuacct,cpu:/a\n", "33 25 0:29 / /c rw - cgroup x rw,cpuacct,cpu\n", "/c", "/a",
+	 CQ_CGROUP_V1},
 	{"v1 with the other controllers of the name", "6:cpuset:/set\n5:cpuacct:/acct\n4:cpu:/a\n3:name=cpu:/n\n",
 	 CPUSET_MOUNT "35 25 0:31 / /acct rw - cgroup x rw,cpuacct\n36 25 0:32 / /n rw - cgroup x rw,name=cpu\n"
 	 "33 25 0:29 / /cpu rw - cgroup x rw,cpu\n", "/cpu", "/a", CQ_CGROUP_V1},
 	{"only other controllers", "6:cpuset:/set\n5:cpuacct:/acct\n", CPUSET_MOUNT CPU_MOUNT, NULL, NULL, 0},
 	{"hybrid, v1 has it", "1:name=systemd:/s\n4:cpu,cpuacct:/a\n0::/u\n",
 	 TMPFS_MOUNT UNIFIED_MOUNT SYSTEMD_MOUNT CPU_MOUNT, "/sys/fs/cgroup/cpu,cpuacct", "/a", CQ_CGROUP_V1},
-	{"hybrid, v2 named first", "0::/u\n4:cpu,cpuacct:/a\n", UNIFIED_MOUNT CPU_MOUNT, "/sys/fs/cgroup/cpu,cpuacct", "/a",
-	 CQ_CGROUP_V1},
+	{"hybrid, v2 named first", "0::/u\n4:cpu,cpuacct:/a\n", UNIFIED_MOUNT CPU_MOUNT,
+	 "/sys/fs/cgroup/cpu,cpuacct", "/a", CQ_CGROUP_V1},
 	{"hybrid, v2 has it", "1:name=systemd:/s\n0::/u\n", TMPFS_MOUNT UNIFIED_MOUNT SYSTEMD_MOUNT,
 	 "/sys/fs/cgroup/unified", "/u", CQ_CGROUP_V2},
 	{"v1 not mounted", "4:cpu,cpuacct:/a\n", TMPFS_MOUNT UNIFIED_MOUNT SYSTEMD_MOUNT, NULL, NULL, 0},
@@ -51,17 +52,18 @@ static const struct place {
 	{"no cgroup at all", "", V2_MOUNT CPU_MOUNT, NULL, NULL, 0},
 	{"named hierarchies alone", "1:name=systemd:/s\n", V2_MOUNT SYSTEMD_MOUNT, NULL, NULL, 0},
 
-	{"mount root taken off", "4:cpu:/docker/abc/d\n", "33 25 0:29 /docker/abc /cg rw - cgroup x rw,cpu\n", "/cg", "/d",
-	 CQ_CGROUP_V1},
+	{"mount root taken off", "4:cpu:/docker/abc/d\n", "33 25 0:29 /docker/abc /cg rw - cgroup x rw,cpu\n",
+	 "/cg", "/d", CQ_CGROUP_V1},
 	{"mount root is the cgroup", "0::/docker/abc\n", "33 25 0:29 /docker/abc /cg rw - cgroup2 x rw\n", "/cg", "",
 	 CQ_CGROUP_V2},
-	{"mount root is only the beginning of a name", "0::/docker/abcd\n", "33 25 0:29 /docker/abc /cg rw - cgroup2 x rw\n",
-	 "/cg", "", CQ_CGROUP_V2},
+	{"mount root is only the beginning of a name", "0::/docker/abcd\n",
+	 "33 25 0:29 /docker/abc /cg rw - cgroup2 x rw\n", "/cg", "", CQ_CGROUP_V2},
 	{"outside the mount root", "0::/other/d\n", "33 25 0:29 /docker/abc /cg rw - cgroup2 x rw\n", "/cg", "",
 	 CQ_CGROUP_V2},
-	{"above the mount root", "0::/docker\n", "33 25 0:29 /docker/abc /cg rw - cgroup2 x rw\n", "/cg", "", CQ_CGROUP_V2},
-	{"mount root with escapes", "0::/a b\\c/d e\n", "33 25 0:29 /a\\040b\\134c /c\\040g rw - cgroup2 x rw\n", "/c g",
-	 "/d e", CQ_CGROUP_V2},
+	{"above the mount root", "0::/docker\n", "33 25 0:29 /docker/abc /cg rw - cgroup2 x rw\n",
+	 "/cg", "", CQ_CGROUP_V2},
+	{"mount root with escapes", "0::/a b\\c/d e\n", "33 25 0:29 /a\\040b\\134c /c\\040g rw - cgroup2 x rw\n",
+	 "/c g", "/d e", CQ_CGROUP_V2},
 
 	{"climbs", "0::/..\n", V2_MOUNT, "/sys/fs/cgroup", "", CQ_CGROUP_V2},
 	{"climbs far", "0::/../../x\n", V2_MOUNT, "/sys/fs/cgroup", "", CQ_CGROUP_V2},
@@ -91,9 +93,11 @@ static const struct place {
 
 	{"garbage in membership", "\n:\n::\n0:\nx\n4:cpu\n4:cpu:\n4:cpu:a\n0::\n0::a\n:::\n7:cpu:/a\n",
 	 "33 25 0:29 / /cg rw - cgroup x rw,cpu\n", "/cg", "/a", CQ_CGROUP_V1},
-	{"nothing but garbage", "\n:\n::\n0:\nx\n4:cpu\n4:cpu:\n4:cpu:a\n0::\n0::a\n:::\n", V2_MOUNT CPU_MOUNT, NULL, NULL, 0},
-	{"garbage in mounts", "0::/a\n", "\n-\n - \nx\n30 24 0:26 / /no rw - cgroup2\n30 24 0:26 / /no cgroup2 x rw\n" V2_MOUNT
-	 "30 24\n", "/sys/fs/cgroup", "/a", CQ_CGROUP_V2},
+	{"nothing but garbage", "\n:\n::\n0:\nx\n4:cpu\n4:cpu:\n4:cpu:a\n0::\n0::a\n:::\n", V2_MOUNT CPU_MOUNT,
+	 NULL, NULL, 0},
+	{"garbage in mounts", "0::/a\n",
+	 "\n-\n - \nx\n30 24 0:26 / /no rw - cgroup2\n30 24 0:26 / /no cgroup2 x rw\n" V2_MOUNT "30 24\n",
+	 "/sys/fs/cgroup", "/a", CQ_CGROUP_V2},
 };
 
 static void expect_place(const struct cq_cgroup *cgroup, enum cq_cgroup_version version, const char *top,
@@ -221,6 +225,7 @@ START_TEST(long_paths)
 	for (int length = CQ_PATH_MAX - 100; length < CQ_PATH_MAX + 100; length++) {
 		struct cq_cgroup cgroup;
 		char buffer[8];
+		int r;
 
 		write_file(root, "proc/self/cgroup", "0::/%.*s\n", length, name);
 		ck_assert_int_eq(cq_cgroup_find(root, 0, "cpu", &cgroup), 0);
@@ -233,27 +238,30 @@ START_TEST(long_paths)
 			expect_place(&cgroup, CQ_CGROUP_V2, "/sys/fs/cgroup", "");
 			unfit++;
 		}
-		ck_assert_int_lt(cq_cgroup_read(root, &cgroup, "a.name.of.thirty.characters.in", buffer, sizeof buffer), 0);
+		r = cq_cgroup_read(root, &cgroup, "a.name.of.thirty.characters.in", buffer, sizeof buffer);
+		ck_assert_int_lt(r, 0);
 	}
 	ck_assert_uint_gt(fit, 0);
 	ck_assert_uint_gt(unfit, 100);
-	write_file(root, "proc/self/cgroup", "0::/%s\n", name);
-	for (int i = 0; i < 2; i++) {
-		struct cq_cgroup cgroup;
+	free(name);
+	free(root);
+}
+END_TEST
 
-		ck_assert_int_eq(cq_cgroup_find(root, 0, "cpu", &cgroup), 0);
-		expect_place(&cgroup, CQ_CGROUP_V2, "/sys/fs/cgroup", "");
-		/* What comes behind a long line is found all the same. */
-		write_file(root, "proc/self/cgroup", "9:freezer:/%s\n0::/%s\n", name, name);
-	}
+START_TEST(lines_longer_than_the_buffer)
+{
+	char *root = make_tree(), *name = repeat('x', 5 * CQ_PATH_MAX);
+	struct cq_cgroup cgroup;
+
+	write_file(root, "proc/self/mountinfo", V2_MOUNT);
+	write_file(root, "proc/self/cgroup", "0::/%s\n", name);
+	ck_assert_int_eq(cq_cgroup_find(root, 0, "cpu", &cgroup), 0);
+	expect_place(&cgroup, CQ_CGROUP_V2, "/sys/fs/cgroup", "");
+	/* What comes behind a long line is found all the same. */
 	write_file(root, "proc/self/cgroup", "9:freezer:/%s\n0::/a\n", name);
 	write_file(root, "proc/self/mountinfo", "20 1 0:2 / /%s rw - cgroup2 x rw\n" V2_MOUNT, name);
-	for (int i = 0; i < 1; i++) {
-		struct cq_cgroup cgroup;
-
-		ck_assert_int_eq(cq_cgroup_find(root, 0, "cpu", &cgroup), 0);
-		expect_place(&cgroup, CQ_CGROUP_V2, "/sys/fs/cgroup", "/a");
-	}
+	ck_assert_int_eq(cq_cgroup_find(root, 0, "cpu", &cgroup), 0);
+	expect_place(&cgroup, CQ_CGROUP_V2, "/sys/fs/cgroup", "/a");
 	free(name);
 	free(root);
 }
@@ -271,21 +279,33 @@ START_TEST(long_mount_points)
 			char guard[64];
 		} c;
 		char buffer[8];
+		int r;
 
 		memset(&c, 'g', sizeof c);
 		write_file(root, "proc/self/mountinfo", "    /%.*s  - cgroup2  \n", length, name);
 		ck_assert_int_eq(cq_cgroup_find(root, 0, "cpu", &c.cgroup), 0);
 		if (c.cgroup.version != CQ_CGROUP_NONE) {
 			ck_assert_uint_lt(c.cgroup.length, sizeof c.cgroup.path);
-			ck_assert_int_lt(cq_cgroup_read(root, &c.cgroup, "cpuset.cpus.effective", buffer, sizeof buffer), 0);
+			r = cq_cgroup_read(root, &c.cgroup, "cpuset.cpus.effective", buffer, sizeof buffer);
+			ck_assert_int_lt(r, 0);
 		}
 		for (size_t i = 0; i < sizeof c.guard; i++)
-			ck_assert_msg(c.guard[i] == 'g', "mount point of %d bytes: byte %zu behind the path", length, i);
+			ck_assert_msg(c.guard[i] == 'g', "mount point of %d bytes: byte %zu behind the path",
+				      length, i);
 	}
 	free(name);
 	free(root);
 }
 END_TEST
+
+/* SIZE pseudo-random bytes, most of them out of BYTES. */
+static void fill(char *text, size_t size, const char *bytes)
+{
+	size_t count = strlen(bytes);
+
+	for (size_t i = 0; i < size; i++)
+		text[i] = rand() % 64 ? bytes[(size_t)rand() % count] : (char)rand();
+}
 
 START_TEST(garbage)
 {
@@ -295,13 +315,11 @@ START_TEST(garbage)
 	srand(3);
 	for (unsigned round = 0; round < 400; round++) {
 		char *root = make_tree(), membership[512], mounts[2048];
-		size_t i, sizes[2] = {(size_t)rand() % sizeof membership, (size_t)rand() % (sizeof mounts - 400)};
+		size_t sizes[2] = {(size_t)rand() % sizeof membership, (size_t)rand() % (sizeof mounts - 400)};
 		struct cq_cgroup cgroup;
 
-		for (i = 0; i < sizes[0]; i++)
-			membership[i] = rand() % 64 ? membership_bytes[(size_t)rand() % (sizeof membership_bytes - 1)] : (char)rand();
-		for (i = 0; i < sizes[1]; i++)
-			mounts[i] = rand() % 64 ? mount_bytes[(size_t)rand() % (sizeof mount_bytes - 1)] : (char)rand();
+		fill(membership, sizes[0], membership_bytes);
+		fill(mounts, sizes[1], mount_bytes);
 		/* So that it comes to the mounts at all, and that there is one among the garbage. */
 		if (round % 2 && sizes[0] >= 5)
 			memcpy(membership, "0::/a", 5);
@@ -491,6 +509,7 @@ Suite *cq_test_cgroup(void)
 	tcase_add_test(tests, missing_files);
 	tcase_add_test(tests, inode_of_the_top);
 	tcase_add_test(tests, long_paths);
+	tcase_add_test(tests, lines_longer_than_the_buffer);
 	tcase_add_test(tests, long_mount_points);
 	tcase_add_test(tests, garbage);
 	tcase_add_test(tests, captured_tree_is_read_as_the_real_one);

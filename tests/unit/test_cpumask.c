@@ -93,7 +93,8 @@ static void expect_kept(const uint64_t *mask, size_t words, unsigned first, unsi
 	memcpy(kept, mask, words * sizeof *kept);
 	naive_keep_run(mask, words, first, count, expected);
 	cq_cpumask_keep_run(kept, words, first, count);
-	ck_assert_msg(memcmp(kept, expected, words * sizeof *kept) == 0, "%zu words, first %u, count %u", words, first, count);
+	ck_assert_msg(memcmp(kept, expected, words * sizeof *kept) == 0, "%zu words, first %u, count %u",
+		      words, first, count);
 	free(kept);
 }
 
@@ -104,18 +105,19 @@ START_TEST(keep_run_of_random_masks)
 
 	state = 0x9e3779b97f4a7c15 + words;
 	for (unsigned round = 0; round < 7; round++) {
-		unsigned cpus = (unsigned)words * 64, has;
+		unsigned cpus = (unsigned)words * 64, has, some;
 
 		make_mask(mask, words);
 		has = naive_count(mask, words);
-		expect_kept(mask, words, (unsigned)(next_random() % cpus), (unsigned)(next_random() % (has + 1)));
+		some = (unsigned)(next_random() % (has + 1));
+		expect_kept(mask, words, (unsigned)(next_random() % cpus), some);
 		expect_kept(mask, words, (unsigned)(next_random() % cpus), 1 + (unsigned)(next_random() % 9));
 		expect_kept(mask, words, (unsigned)(next_random() % cpus), has ? has - 1 : 0);
 		expect_kept(mask, words, (unsigned)(next_random() % cpus), has);
 		expect_kept(mask, words, (unsigned)(next_random() % cpus), has + 1);
 		/* A beginning at the edges of a word, at the end and behind it. */
-		expect_kept(mask, words, 64 * (unsigned)(next_random() % words), (unsigned)(next_random() % (has + 1)));
-		expect_kept(mask, words, 64 * (unsigned)(next_random() % words) + 63, (unsigned)(next_random() % (has + 1)));
+		expect_kept(mask, words, 64 * (unsigned)(next_random() % words), some);
+		expect_kept(mask, words, 64 * (unsigned)(next_random() % words) + 63, some);
 		expect_kept(mask, words, cpus - 1, 1 + has / 2);
 		expect_kept(mask, words, cpus, 1 + has / 2);
 		expect_kept(mask, words, CQ_MAX_CPUS, 1 + has / 2);
@@ -284,8 +286,9 @@ START_TEST(list_has_its_cpus)
 END_TEST
 
 static const char *const no_lists[] = {
-	"x", "-", ",", ",1", "1,,2", "-1", "1-", "1-\n", "1--2", "3-1", "1-2-3", "1 2", " 1", "1 ", "1\t\n", "1;2", "0x1",
-	"all", "1-x", "1,x", "4294967296", "1-4294967296", "99999999999999999999", "0-99999999999999999999", "1\r\n",
+	"x", "-", ",", ",1", "1,,2", "-1", "1-", "1-\n", "1--2", "3-1", "1-2-3", "1 2", " 1", "1 ", "1\t\n", "1;2",
+	"0x1", "all", "1-x", "1,x", "4294967296", "1-4294967296", "99999999999999999999", "0-99999999999999999999",
+	"1\r\n",
 };
 
 START_TEST(no_list_leaves_the_mask)
@@ -349,7 +352,8 @@ START_TEST(status_of_a_process)
 	char *root = make_tree(), *filler = repeat('x', 3000);
 	struct cq_cpumask mask;
 
-	write_file(root, "proc/1/status", "Name:\t%s\nCpus_allowed:\tff\nCpus_allowed_list:\t0-3,8\nMems_allowed_list:\t0\n",
+	write_file(root, "proc/1/status",
+		   "Name:\t%s\nCpus_allowed:\tff\nCpus_allowed_list:\t0-3,8\nMems_allowed_list:\t0\n",
 		   "Cpus_allowed_list: 7");
 	ck_assert_int_eq(cq_cpumask_read_status(root, "/proc/1/status", &mask), 0);
 	ck_assert_uint_eq(mask.words[0], 0x10f);

@@ -27,10 +27,11 @@ static const char *environment(const char *name)
 
 static void problem(void *argument, const char *message)
 {
+	size_t length = strlen(messages);
+
 	ck_assert_ptr_eq(argument, &told);
 	told++;
-	strncat(messages, message, sizeof messages - strlen(messages) - 2);
-	strcat(messages, "\n");
+	snprintf(messages + length, sizeof messages - length, "%s\n", message);
 }
 
 static char *root;
@@ -120,7 +121,8 @@ END_TEST
 
 START_TEST(layout)
 {
-	read_text("# comment\n\n \t \r\n\tmin\t=  2  # two\r\n#min = 3\nmax=4#5\nmax = 6 #7\n   # indented\nround=floor");
+	read_text("# comment\n\n \t \r\n\tmin\t=  2  # two\r\n#min = 3\nmax=4#5\nmax = 6 #7\n   # indented\n"
+		  "round=floor");
 	ck_assert_str_eq(messages, "/c.conf:6: max = 4#5: expected a whole number from 1 to 1000000\n");
 	ck_assert_uint_eq(policy.min, 2);
 	ck_assert_uint_eq(policy.max, 6);
@@ -161,6 +163,71 @@ START_TEST(errors)
 }
 END_TEST
 
+/* Nothing of what is quoted is longer than 60 bytes. */
+START_TEST(errors_with_long_words)
+{
+	char *word = repeat('w', 61), *text = NULL, *message = NULL;
+
+	ck_assert_int_gt(asprintf(&text, "round = %s\n", word), 0);
+	ck_assert_int_gt(asprintf(&message, "/c.conf:1: round = %.60s...: expected ceil, floor or nearest\n", word), 0);
+	check_error(text, message);
+	text[strlen(text) - 2] = '\0'; /* 60 bytes, and no newline */
+	free(message);
+	ck_assert_int_gt(asprintf(&message, "/c.conf:1: round = %.60s: expected ceil, floor or nearest\n", word), 0);
+	check_error(text, message);
+	free(message);
+	ck_assert_int_gt(asprintf(&message, "/c.conf:1: '%.60s...': expected KEY = VALUE\n", word), 0);
+	check_error(word, message);
+	free(message);
+	free(text);
+	free(word);
+}
+END_TEST
+
+START_TEST(errors_in_sections)
+{
+	static const char broken[] = "/c.conf:1: a section without its ']': expected [go] or [program PATTERN]\n";
+	static const char unknown[] = "/c.conf:1: an unknown section: expected [go] or [program PATTERN]\n";
+
+	check_error("[", broken);
+	check_error("[program x] y\n", broken);
+	check_error("[go] min = 2\n", broken);
+	check_error("[]\n", unknown);
+	check_error("[ ]\n", unknown);
+	check_error("[Go]\n", unknown);
+	check_error("[go x]\n", unknown);
+	check_error("[program ]\n", unknown);
+	check_error("[programs x]\n", unknown);
+	/* What follows such a section is for nobody, up to the next one. */
+	source.executable = "/bin/x";
+	check_error("[other]\nmin = 2\n", unknown);
+	read_text("[program x\nmin = 2\n[program x]\nmax = 3\n");
+	ck_assert_uint_eq(policy.min, 1);
+	ck_assert_uint_eq(policy.max, 3);
+}
+END_TEST
+
+START_TEST(errors_of_unlimited)
+{
+	char *name = repeat('N', 128), *text = NULL, *message = NULL;
+
+	check_error("unlimited = env:A=B\n", "/c.conf:1: unlimited = env:A=B: expected all or env:NAME\n");
+	check_error("unlimited = ALL\n", "/c.conf:1: unlimited = ALL: expected all or env:NAME\n");
+	check_error("unlimited =\n", "/c.conf:1: unlimited = : expected all or env:NAME\n");
+	ck_assert_int_gt(asprintf(&text, "unlimited = env:%s\n", name), 0);
+	ck_assert_int_gt(asprintf(&message, "/c.conf:1: unlimited = env:%.56s...: expected all or env:NAME\n", name),
+			 0);
+	check_error(text, message);
+	cpus = "1,5\n";
+	check_error("\n\nunlimited = env:CPUS\n",
+		    "/c.conf:3: unlimited = env:CPUS: expected a number of CPUs in that variable, as 2, 1.5 or 500m, "
+		    "not '1,5?'\n");
+	free(message);
+	free(text);
+	free(name);
+}
+END_TEST
+
 START_TEST(one_error_leaves_the_rest)
 {
 	read_text("min = 2\nround = up\nmax = x\ncount = 4\n");
@@ -189,6 +256,89 @@ START_TEST(nul_and_long_lines)
 	ck_assert_uint_eq(policy.max, 55);
 	free(line);
 	free(fits);
+}
+END_TEST
+
+START_TEST(nul_in_a_comment_is_ignored)
+{
+	static const char text[] = "# \0\nmin = 2 # \0\n \0\nmax = 3\n";
+
+	write_bytes(root, "c.conf", text, sizeof text - 1);
+	ck_assert_int_eq(cq_policy_read_file(&policy, &source, root, "/c.conf"), 0);
+	ck_assert_str_eq(messages, "/c.conf:3: a NUL byte: expected a text\n");
+	ck_assert_uint_eq(policy.min, 2);
+	ck_assert_uint_eq(policy.max, 3);
+}
+END_TEST
+
+/* Lines of every length about the longest; the number of the line behind is right all the same. */
+START_TEST(longest_line)
+{
+	for (size_t length = 1020; length < 1030; length++) {
+		char *blanks = repeat(' ', length - strlen("min = 2"));
+
+		write_file(root, "c.conf", "#\nmin = 2%s\nmax = 0\n", blanks);
+		cq_policy_init(&policy);
+		messages[0] = '\0';
+		ck_assert_int_eq(cq_policy_read_file(&policy, &source, root, "/c.conf"), 0);
+		ck_assert_uint_eq(policy.min, length < 1024 ? 2 : 1);
+		ck_assert_str_eq(messages, length < 1024 ?
+				 "/c.conf:3: max = 0: expected a whole number from 1 to 1000000\n" :
+				 "/c.conf:2: the line is too long: expected less than 1024 bytes\n"
+				 "/c.conf:3: max = 0: expected a whole number from 1 to 1000000\n");
+		free(blanks);
+	}
+}
+END_TEST
+
+START_TEST(largest_file)
+{
+	char *blanks = repeat('\n', 64 * 1024 - strlen("min = 2"));
+
+	write_file(root, "c.conf", "%smin = 2", blanks);
+	ck_assert_int_eq(cq_policy_read_file(&policy, &source, root, "/c.conf"), 0);
+	ck_assert_uint_eq(policy.min, 2);
+	cq_policy_init(&policy);
+	write_file(root, "c.conf", "%smin = 2\n", blanks);
+	ck_assert_int_eq(cq_policy_read_file(&policy, &source, root, "/c.conf"), -EFBIG);
+	ck_assert_uint_eq(told, 1);
+	free(blanks);
+}
+END_TEST
+
+/* Whatever bytes a file has: each value is one that its key may have, and nobody reads outside of anything. */
+START_TEST(garbage)
+{
+	static const char *const words[] = {
+		"min", "max", "count", "round", "refresh", "unlimited", "=", "=", "=", "\n", "\n", "\n", "0", "1",
+		"99999999", "floor", "env:CPUS", "all", "[", "]", "program", "go", "#", " ", "\t", "\r", "*", "x", ".",
+	};
+
+	srand(5);
+	source.executable = "/bin/x";
+	for (unsigned round = 0; round < 500; round++) {
+		char text[400];
+		size_t size = 0;
+
+		while (size < 300) {
+			const char *word = words[(size_t)rand() % CQ_ARRAY_SIZE(words)];
+
+			memcpy(text + size, word, strlen(word));
+			size += strlen(word);
+			if (rand() % 100 == 0)
+				text[size++] = (char)rand();
+		}
+		write_bytes(root, "c.conf", text, size);
+		cpus = round % 2 ? "1.5" : NULL;
+		cq_policy_init(&policy);
+		ck_assert_int_eq(cq_policy_read_file(&policy, &source, root, "/c.conf"), 0);
+		ck_assert(policy.min >= 1 && policy.min <= CQ_POLICY_MAX_COUNT);
+		ck_assert_uint_le(policy.max, CQ_POLICY_MAX_COUNT);
+		ck_assert_uint_le(policy.count, CQ_POLICY_MAX_COUNT);
+		ck_assert_uint_le(policy.refresh, CQ_POLICY_MAX_REFRESH);
+		ck_assert_uint_le(policy.round, CQ_ROUND_NEAREST);
+		ck_assert(!policy.unlimited.period || policy.unlimited.quota);
+	}
 }
 END_TEST
 
@@ -236,6 +386,51 @@ START_TEST(sections)
 	read_text(text);
 	ck_assert_uint_eq(policy.min, 2);
 	ck_assert_uint_eq(policy.max, 0);
+}
+END_TEST
+
+START_TEST(section_patterns)
+{
+	static const struct {
+		const char *pattern, *executable;
+		bool matches;
+	} patterns[] = {
+		{"nginx", "/usr/sbin/nginx", true}, {"nginx", "nginx", true}, {"nginx", "/nginx/sbin", false},
+		{"nginx", "/usr/sbin/Nginx", false}, {"*", "/bin/x", true}, {"python3*", "/usr/bin/python3.11", true},
+		{"python?", "/usr/bin/python3.11", false}, {"[jk]ava", "/bin/java", true},
+		{"[!jk]ava", "/bin/java", false},
+		{"my program", "/bin/my program", true}, {"usr/bin/*", "/usr/bin/x", false}, {"*", "/bin/", false},
+		{"a]", "/bin/a]", true}, {"[", "/bin/[", true}, {"\\*", "/bin/*", true}, {"\\*", "/bin/x", false},
+	};
+
+	for (size_t i = 0; i < CQ_ARRAY_SIZE(patterns); i++) {
+		char text[64];
+
+		snprintf(text, sizeof text, "[program \t%s ] # those\nmin = 2\n", patterns[i].pattern);
+		cq_policy_init(&policy);
+		source.executable = patterns[i].executable;
+		read_text(text);
+		ck_assert_str_eq(messages, "");
+		ck_assert_msg(policy.min == (patterns[i].matches ? 2 : 1), "%s %s", patterns[i].pattern,
+			      patterns[i].executable);
+	}
+}
+END_TEST
+
+/* Names as long as the file system has them; no pattern matches a longer one, which cannot be known. */
+START_TEST(section_for_a_long_name)
+{
+	for (size_t length = 254; length < 258; length++) {
+		char *name = repeat('n', length), *path = NULL;
+
+		ck_assert_int_gt(asprintf(&path, "/bin/%s", name), 0);
+		source.executable = path;
+		cq_policy_init(&policy);
+		read_text("[program n*]\nmin = 2\n");
+		ck_assert_uint_eq(policy.min, length < 256 ? 2 : 1);
+		free(path);
+		free(name);
+	}
 }
 END_TEST
 
@@ -299,11 +494,21 @@ START_TEST(load_order)
 	ck_assert_str_eq(messages, "/nonexistent/policy: no such file\n");
 	ck_assert_uint_eq(policy.min, 1);
 	ck_assert_uint_eq(policy.max, 5);
-	/* Off reads nothing. */
-	overrides = "off";
+	/* Off reads nothing, wherever it stands. */
 	told = 0;
+	for (const char *const *off = (const char *const[]){"off", "off,min=x", "min=x,off", "a,off,b", NULL};
+	     *off; off++) {
+		overrides = *off;
+		cq_policy_load(&policy, &source);
+		ck_assert(policy.is_off);
+		ck_assert_uint_eq(told, 0);
+	}
+	/* An empty variable is none. */
+	named_file = overrides = "";
 	cq_policy_load(&policy, &source);
-	ck_assert(policy.is_off);
+	ck_assert(!policy.is_off);
+	ck_assert_uint_eq(policy.min, 2);
+	ck_assert_uint_eq(policy.max, 20);
 	ck_assert_uint_eq(told, 0);
 }
 END_TEST
@@ -343,8 +548,8 @@ START_TEST(unlimited)
 	check_unlimited("0m", 0, 0);
 	check_unlimited("", 0, 0);
 	check_unlimited(NULL, 0, 0);
-	for (const char *const *bad = (const char *const[]){"two", "-1", "1.", ".5", "1.5m", "2 ", "1e3", "99999999999", NULL};
-	     *bad; bad++) {
+	for (const char *const *bad = (const char *const[]){"two", "-1", "1.", ".5", "1.5m", "2 ", "1e3", "9999999999",
+							    NULL}; *bad; bad++) {
 		cpus = *bad;
 		cq_policy_init(&policy);
 		told = 0;
@@ -368,10 +573,19 @@ Suite *cq_test_policy(void)
 	tcase_add_test(tests, every_key);
 	tcase_add_test(tests, layout);
 	tcase_add_test(tests, errors);
+	tcase_add_test(tests, errors_with_long_words);
+	tcase_add_test(tests, errors_in_sections);
+	tcase_add_test(tests, errors_of_unlimited);
 	tcase_add_test(tests, one_error_leaves_the_rest);
 	tcase_add_test(tests, nul_and_long_lines);
+	tcase_add_test(tests, nul_in_a_comment_is_ignored);
+	tcase_add_test(tests, longest_line);
+	tcase_add_test(tests, largest_file);
+	tcase_add_test(tests, garbage);
 	tcase_add_test(tests, files_that_cannot_be_read);
 	tcase_add_test(tests, sections);
+	tcase_add_test(tests, section_patterns);
+	tcase_add_test(tests, section_for_a_long_name);
 	tcase_add_test(tests, go_section);
 	tcase_add_test(tests, inline_text);
 	tcase_add_test(tests, load_order);

@@ -216,6 +216,130 @@ START_TEST(go_program)
 }
 END_TEST
 
+/* Section headers at AT, of which number NAMES says where the names of all are. */
+static void put_sections64(struct image *image, size_t at, uint16_t count, uint16_t names, uint64_t offset,
+			   uint64_t size)
+{
+	Elf64_Ehdr header;
+	Elf64_Shdr section;
+
+	memcpy(&header, image->bytes, sizeof header);
+	header.e_shoff = at;
+	header.e_shentsize = sizeof section;
+	header.e_shnum = count;
+	header.e_shstrndx = names;
+	put(image, 0, &header, sizeof header);
+	memset(&section, 0, sizeof section);
+	section.sh_type = SHT_STRTAB;
+	section.sh_offset = offset;
+	section.sh_size = size;
+	put(image, at + names * sizeof section, &section, sizeof section);
+}
+
+static const char go_names[] = "\0.text\0.go.buildinfo\0.shstrtab";
+static const char c_names[] = "\0.text\0.note.gnu.build-id\0.shstrtab\0";
+
+/* One that was linked without a build id (-ldflags=-buildid=) has no note, but its sections tell. */
+START_TEST(go_program_without_note)
+{
+	static const size_t places[] = {300, 1024 - sizeof go_names, 1010, 5000};
+	struct image image;
+
+	for (size_t i = 0; i < CQ_ARRAY_SIZE(places); i++) {
+		put_header64(&image, NATIVE, sizeof(Elf64_Ehdr), 1);
+		put_segment64(&image, AT64(0), PT_INTERP, 0, 0);
+		put_sections64(&image, 8000, 4, 3, places[i], sizeof go_names);
+		put(&image, places[i], go_names, sizeof go_names);
+		expect_program(&image, true, true, true, NATIVE);
+		/* Another one has other names. */
+		image.bytes[places[i] + strlen("X.text") + strlen("X.go.buildinf")] = 'X';
+		expect_program(&image, true, true, false, NATIVE);
+	}
+	/* The names end in it, and it has to be whole. */
+	for (size_t size = 0; size <= sizeof go_names; size++) {
+		put_header64(&image, NATIVE, 0, 0);
+		put_sections64(&image, 128, 4, 3, 5000, size);
+		put(&image, 5000, go_names, sizeof go_names);
+		expect_program(&image, true, false, size >= strlen("X.text") + 1 + sizeof ".go.buildinfo", NATIVE);
+	}
+	put_header64(&image, NATIVE, 0, 0);
+	put_sections64(&image, 128, 2, 1, 5000, sizeof c_names);
+	put(&image, 5000, c_names, sizeof c_names);
+	expect_program(&image, true, false, false, NATIVE);
+}
+END_TEST
+
+START_TEST(go_program_of_32_bits_without_note)
+{
+	Elf32_Ehdr header;
+	Elf32_Shdr section;
+	struct image image;
+
+	put_header32(&image, EM_386, 0, 0);
+	memcpy(&header, image.bytes, sizeof header);
+	header.e_shoff = 200;
+	header.e_shnum = 2;
+	header.e_shstrndx = 1;
+	put(&image, 0, &header, sizeof header);
+	memset(&section, 0, sizeof section);
+	section.sh_offset = 3000;
+	section.sh_size = sizeof go_names;
+	put(&image, 200 + sizeof section, &section, sizeof section);
+	put(&image, 3000, go_names, sizeof go_names);
+	expect_program(&image, false, false, true, EM_386);
+	put(&image, 3000, c_names, sizeof c_names);
+	expect_program(&image, false, false, false, EM_386);
+}
+END_TEST
+
+/* Whatever the section headers say, the program is one, and no one's of Go. */
+START_TEST(hostile_sections)
+{
+	static const uint64_t offsets[] = {0, 1, 63, 6000, 16383, 1 << 20, INT64_MAX, UINT64_MAX, UINT64_MAX - 63};
+	static const uint64_t sizes[] = {0, 1, 13, 1024, 1025, 1 << 20, INT64_MAX, UINT64_MAX};
+	struct image image;
+	Elf64_Ehdr header;
+
+	for (size_t i = 0; i < CQ_ARRAY_SIZE(offsets); i++) {
+		for (size_t j = 0; j < CQ_ARRAY_SIZE(sizes); j++) {
+			put_header64(&image, NATIVE, 0, 0);
+			put_sections64(&image, 128, 4, 3, offsets[i], sizes[j]);
+			expect_program(&image, true, false, false, NATIVE);
+		}
+		put_header64(&image, NATIVE, 0, 0);
+		put_sections64(&image, 128, 4, 3, 5000, sizeof go_names);
+		put(&image, 5000, go_names, sizeof go_names);
+		expect_program(&image, true, false, true, NATIVE);
+		memcpy(&header, image.bytes, sizeof header);
+		header.e_shoff = offsets[i];
+		put(&image, 0, &header, sizeof header);
+		expect_program(&image, true, false, false, NATIVE);
+	}
+	/* The names are in a section that there is none of, though there is something in its place. */
+	put_header64(&image, NATIVE, 0, 0);
+	put(&image, 5000, go_names, sizeof go_names);
+	for (uint16_t count = 0; count < 6; count++) {
+		put_sections64(&image, 128, count, 3, 5000, sizeof go_names);
+		expect_program(&image, true, false, count > 3, NATIVE);
+	}
+	memcpy(&header, image.bytes, sizeof header);
+	header.e_shstrndx = SHN_XINDEX;
+	put(&image, 0, &header, sizeof header);
+	expect_program(&image, true, false, false, NATIVE);
+	/* Only the first names of many are looked at. */
+	for (size_t size = 1000; size < 4000; size += 12) {
+		put_header64(&image, NATIVE, 0, 0);
+		put_sections64(&image, 128, 4, 3, 5000, size);
+		put(&image, 5000, go_names, sizeof go_names);
+		put(&image, 9000, "", 1);
+		expect_program(&image, true, false, true, NATIVE);
+		memset(image.bytes + 5000, 0, sizeof go_names);
+		put(&image, 6024, go_names, sizeof go_names);
+		expect_program(&image, true, false, false, NATIVE);
+	}
+}
+END_TEST
+
 START_TEST(go_note_in_no_note_segment_is_none)
 {
 	struct image image;
@@ -548,7 +672,10 @@ START_TEST(trap_is_needed)
 {
 	for (unsigned i = 0; i < 16; i++) {
 		struct cq_program program = {
-			.is_64bit = i & 1, .has_interpreter = i & 2, .is_go = i & 4, .machine = i & 8 ? FOREIGN : NATIVE,
+			.is_64bit = i & 1,
+			.has_interpreter = i & 2,
+			.is_go = i & 4,
+			.machine = i & 8 ? FOREIGN : NATIVE,
 		};
 
 		ck_assert_int_eq(cq_program_needs_trap(&program), i != 3);
@@ -648,6 +775,9 @@ Suite *cq_test_program(void)
 	tcase_add_test(tests, dynamic_program);
 	tcase_add_test(tests, program_of_32_bits);
 	tcase_add_test(tests, go_program);
+	tcase_add_test(tests, go_program_without_note);
+	tcase_add_test(tests, go_program_of_32_bits_without_note);
+	tcase_add_test(tests, hostile_sections);
 	tcase_add_test(tests, go_note_in_no_note_segment_is_none);
 	tcase_add_test(tests, not_elf);
 	tcase_add_test(tests, cannot_be_read);

@@ -159,7 +159,7 @@ START_TEST(open_does_not_wait)
 }
 END_TEST
 
-/* Links are held in the tree by openat2(2), which kernels before 5.6, older seccomp profiles and valgrind do not have. */
+/* Links are held in the tree by openat2(2), which older kernels, seccomp profiles and valgrind may not have. */
 static bool has_openat2(void)
 {
 	return syscall(SYS_openat2, -1, "", NULL, 0) < 0 && errno != ENOSYS && errno != EPERM;
@@ -271,7 +271,7 @@ START_TEST(lines_about_the_size_of_the_buffer)
 
 	for (int has_newline = 0; has_newline < 2; has_newline++) {
 		for (int is_followed = 0; is_followed <= has_newline; is_followed++) {
-			/* With its newline a line of CQ_PATH_MAX - 1 fills the buffer; without one there is room for no more. */
+			/* The terminator takes a byte, with a newline or without. */
 			bool is_cut = length >= CQ_PATH_MAX;
 			char *text = repeat('x', length + 16), *line;
 			struct cq_lines lines;
@@ -423,7 +423,7 @@ START_TEST(regular_file_ends_with_a_short_read)
 	struct cq_lines lines;
 	int ends[2];
 
-	/* Not regular at all, so that a second read can be told from none: it would find what was written in between. */
+	/* In truth a pipe: a second read would find what is written to it in between. */
 	ck_assert_int_eq(pipe2(ends, O_DIRECT | O_NONBLOCK), 0);
 	ck_assert_int_eq(write(ends[1], "a\nb", 3), 3);
 	memset(&lines, 0, sizeof lines);

@@ -240,7 +240,8 @@ START_TEST(pattern_matches_as_in_libc)
 		for (i = 0; i < length; i++)
 			name[i] = in_name[rand() % 2];
 		name[i] = '\0';
-		ck_assert_msg(cq_text_matches(pattern, name) == (fnmatch(pattern, name, 0) == 0), "%s and %s", pattern, name);
+		ck_assert_msg(cq_text_matches(pattern, name) == (fnmatch(pattern, name, 0) == 0), "%s and %s",
+			      pattern, name);
 	}
 }
 END_TEST
