@@ -91,6 +91,7 @@ struct filter {
 	enum cq_procfile kind;
 	const struct cq_cpumask *shown;
 	struct writer *writer;
+	bool has_dropped, has_kept; /* a CPU */
 	bool keeps_block; /* of cpuinfo: the block of lines that this one is in stays */
 	bool is_decided;  /* about the current line, whose head has been passed on or dropped */
 	bool keeps_line;
@@ -98,13 +99,22 @@ struct filter {
 	char head[HEAD_SIZE + 1];
 };
 
+static bool keeps_cpu(struct filter *filter, uint64_t cpu)
+{
+	bool keeps = is_in(filter->shown, cpu);
+
+	filter->has_kept |= keeps;
+	filter->has_dropped |= !keeps;
+	return keeps;
+}
+
 /* "cpu12 3 4 5": a line of one CPU; "cpu  3 4 5" is all of them together, and stays. */
-static bool keeps_stat_line(const struct filter *filter)
+static bool keeps_stat_line(struct filter *filter)
 {
 	const char *p = filter->head + 3;
 	uint64_t cpu;
 
-	return strncmp(filter->head, "cpu", 3) != 0 || !cq_text_number(&p, UINT32_MAX, &cpu) || is_in(filter->shown, cpu);
+	return strncmp(filter->head, "cpu", 3) != 0 || !cq_text_number(&p, UINT32_MAX, &cpu) || keeps_cpu(filter, cpu);
 }
 
 /* "processor\t: 12" begins a block; an empty line ends it, and goes with it. */
@@ -123,7 +133,7 @@ static bool keeps_cpuinfo_line(struct filter *filter)
 		return keeps;
 	p += strspn(p, " \t:");
 	if (cq_text_number(&p, UINT32_MAX, &cpu))
-		filter->keeps_block = is_in(filter->shown, cpu);
+		filter->keeps_block = keeps_cpu(filter, cpu);
 	return filter->keeps_block;
 }
 
@@ -171,11 +181,29 @@ static int pass_lines(struct filter *filter, int from)
 		if (got == 0) {
 			if (filter->head_length)
 				decide(filter);
-			return 0;
+			return filter->has_kept || !filter->has_dropped ? 0 : -ENOENT;
 		}
 		pass(filter, text, (size_t)got);
 	}
 	return -EFBIG;
+}
+
+/* The CPUs of the list that are shown: all that are, where the file is the kernel's. */
+static int put_shown_of_list(struct writer *writer, const struct cq_cpumask *shown, int from)
+{
+	char text[1024];
+	struct cq_cpumask mask;
+	ssize_t got = cq_rawcall(SYS_pread64, from, (long)text, sizeof text - 1, 0);
+
+	if (got < 0)
+		return (int)got;
+	text[got] = '\0';
+	if (cq_cpumask_parse_list(text, (size_t)got, &mask) < 0)
+		return -EINVAL;
+	if (!cq_cpumask_intersect(&mask, shown))
+		return -ENOENT;
+	put_list(writer, &mask);
+	return 0;
 }
 
 /* "150000 100000\n" becomes "max 100000\n". */
@@ -208,7 +236,7 @@ int cq_procfile_write(enum cq_procfile kind, const struct cq_cpumask *shown, int
 		r = pass_lines(&filter, from);
 		break;
 	case CQ_PROCFILE_ONLINE:
-		put_list(&writer, shown);
+		r = put_shown_of_list(&writer, shown, from);
 		break;
 	case CQ_PROCFILE_CPU_MAX:
 		r = put_without_limit(&writer, from);

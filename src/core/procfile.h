@@ -19,7 +19,8 @@ enum cq_procfile {
 #define CQ_PROCFILE_MAX_SIZE (16 << 20)
 
 /* Writes to TO what FROM, a file of that kind which is read from its beginning and whose offset does not move, has for
- * the CPUs of SHOWN; numbers and all other lines stay as they are. Returns 0 or -Exxx. */
+ * the CPUs of SHOWN; numbers and all other lines stay as they are. Returns 0, -ENOENT if the file has CPUs but none of
+ * these (lxcfs makes one with numbers of its own), or another -Exxx. */
 int cq_procfile_write(enum cq_procfile kind, const struct cq_cpumask *shown, int from, int to);
 
 #endif

@@ -76,12 +76,14 @@ static void remember(struct cq_view_place *place, uint64_t membership, const str
 
 static int locate(struct cq_view *view, int which, uint64_t membership, struct cq_cgroup *ret)
 {
+	uint64_t again;
 	int r;
 
 	if (recall(&view->places[which], membership, ret))
 		return 0;
 	r = cq_cgroup_find(view->root, view->process, which == CPU ? "cpu" : "cpuset", ret);
-	if (r == 0)
+	/* A move in the meantime would put the new place under the old membership. */
+	if (r == 0 && cq_cgroup_membership(view->root, view->process, &again) == 0 && again == membership)
 		remember(&view->places[which], membership, ret);
 	return r;
 }

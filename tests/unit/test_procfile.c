@@ -66,14 +66,16 @@ START_TEST(online)
 {
 	static const char *const lists[] = {"0", "0-3", "0-3,8", "1,3,5", "62-65", "0-8191", "8191", "0,8190-8191"};
 
-	/* As the kernel writes it, whatever the file had. */
+	/* As the kernel writes it. */
 	for (size_t i = 0; i < CQ_ARRAY_SIZE(lists); i++) {
 		char expected[64];
 
 		snprintf(expected, sizeof expected, "%s\n", lists[i]);
-		expect_text(CQ_PROCFILE_ONLINE, lists[i], "0-15\n", expected);
+		expect_text(CQ_PROCFILE_ONLINE, lists[i], "0-8191\n", expected);
 	}
-	expect_text(CQ_PROCFILE_ONLINE, "2,1,0,4", "", "0-2,4\n");
+	expect_text(CQ_PROCFILE_ONLINE, "2,1,0,4", "0-7", "0-2,4\n");
+	/* Not more than the file has, which another may have made. */
+	expect_text(CQ_PROCFILE_ONLINE, "0-3", "1,3,5\n", "1,3\n");
 }
 END_TEST
 
@@ -99,8 +101,6 @@ START_TEST(stat_lines)
 	expect_text(CQ_PROCFILE_STAT, "1,10", text, "cpu  10 20 30\ncpu1 4 5 6\ncpu10 1 1 1\nintr 5 0 0 1\nctxt 77\n"
 		    "btime 1\ncpufreq 3\nprocesses 9\n");
 	expect_text(CQ_PROCFILE_STAT, "0-10", text, text);
-	expect_text(CQ_PROCFILE_STAT, "3-9", text,
-		    "cpu  10 20 30\nintr 5 0 0 1\nctxt 77\nbtime 1\ncpufreq 3\nprocesses 9\n");
 	/* Numbers that no CPU has. */
 	expect_text(CQ_PROCFILE_STAT, "0-8191", "cpu8191 1\ncpu8192 1\ncpu4294967295 1\nx\n", "cpu8191 1\nx\n");
 	/* A last line without its newline. */
@@ -213,7 +213,8 @@ static int write_result(enum cq_procfile kind, const char *text, int to)
 START_TEST(errors)
 {
 	struct cq_cpumask shown = make_mask("0");
-	int to = open_bytes("", 0), full = open("/dev/full", O_WRONLY), directory = open("/", O_RDONLY | O_DIRECTORY);
+	int to = open_bytes("", 0), full = open("/dev/full", O_WRONLY),
+	    null = open("/dev/null", O_WRONLY), directory = open("/", O_RDONLY | O_DIRECTORY);
 
 	ck_assert_int_ge(full, 0);
 	ck_assert_int_ge(directory, 0);
@@ -222,13 +223,20 @@ START_TEST(errors)
 	ck_assert_int_eq(write_result(CQ_PROCFILE_CPU_MAX, "", to), -EINVAL);
 	ck_assert_int_eq(write_result(CQ_PROCFILE_STAT, "x\n", -1), -EBADF);
 	ck_assert_int_eq(write_result(CQ_PROCFILE_STAT, "x\n", full), -ENOSPC);
-	ck_assert_int_eq(write_result(CQ_PROCFILE_ONLINE, "", full), -ENOSPC);
+	ck_assert_int_eq(write_result(CQ_PROCFILE_ONLINE, "0\n", full), -ENOSPC);
+	/* CPUs, but none that is shown: never a file without any. */
+	ck_assert_int_eq(write_result(CQ_PROCFILE_ONLINE, "1-3\n", to), -ENOENT);
+	ck_assert_int_eq(write_result(CQ_PROCFILE_ONLINE, "", to), -ENOENT);
+	ck_assert_int_eq(write_result(CQ_PROCFILE_ONLINE, "all\n", to), -EINVAL);
+	ck_assert_int_eq(write_result(CQ_PROCFILE_STAT, "cpu 1\ncpu1 1\n", null), -ENOENT);
+	ck_assert_int_eq(write_result(CQ_PROCFILE_CPUINFO, "processor\t: 1\n", null), -ENOENT);
 	ck_assert_int_eq(cq_procfile_write(CQ_PROCFILE_STAT, &shown, -1, to), -EBADF);
 	ck_assert_int_eq(cq_procfile_write(CQ_PROCFILE_CPUINFO, &shown, directory, to), -EISDIR);
 	ck_assert_int_eq(cq_procfile_write(CQ_PROCFILE_CPU_MAX, &shown, directory, to), -EISDIR);
 	ck_assert_int_eq(lseek(to, 0, SEEK_END), 0);
 	close(directory);
 	close(full);
+	close(null);
 	close(to);
 }
 END_TEST
