@@ -74,9 +74,13 @@ static void close_range_of(unsigned first, unsigned last)
 		close((int)fd);
 }
 
-/* Lets go of all that belongs to the program: descriptors but KEPT, its directory, its signals, its terminal. */
-static void detach(int kept)
+/* Lets go of all that belongs to the program: descriptors but LISTENER and SOCKET (-1: none), its directory, its signals,
+ * its terminal. */
+static void detach(int listener, int socket)
 {
+	int first = socket < 0 || listener < socket ? listener : socket;
+	int last = listener > socket ? listener : socket;
+
 	sigset_t all;
 
 	sigfillset(&all);
@@ -86,9 +90,11 @@ static void detach(int kept)
 	if (chdir("/") != 0) {
 		/* then it stays where it was */
 	}
-	if (kept > 0)
-		close_range_of(0, (unsigned)kept - 1);
-	close_range_of((unsigned)kept + 1, ~0u);
+	if (first > 0)
+		close_range_of(0, (unsigned)first - 1);
+	if (last > first + 1)
+		close_range_of((unsigned)first + 1, (unsigned)last - 1);
+	close_range_of((unsigned)last + 1, ~0u);
 }
 
 /* Gives back the pages of this program's code that only its start needed; what is needed again comes from the file. No
@@ -176,13 +182,15 @@ struct seccomp_notif *cq_trap_new_request(void)
 	return request == MAP_FAILED ? NULL : request;
 }
 
-_Noreturn void cq_trap_watch(struct cq_view *view, int listener, struct seccomp_notif *request)
+_Noreturn void cq_trap_watch(struct cq_view *view, int listener, struct seccomp_notif *request, int socket)
 {
 	struct cq_supervisor supervisor = {.view = view, .listener = listener, .request = request};
 	sigset_t child;
 	int signals;
 
-	detach(listener);
+	detach(listener, socket);
+	if (socket >= 0 && (send(socket, "", 1, MSG_NOSIGNAL) != 1 || close(socket) != 0))
+		_exit(1);
 	sigemptyset(&child);
 	sigaddset(&child, SIGCHLD);
 	signals = signalfd(-1, &child, SFD_CLOEXEC);
@@ -216,15 +224,15 @@ int cq_trap_plant_for(int socket, bool may_take_rights)
 	return r;
 }
 
-/* The process that is to be the watch: takes the listener over, and says so. */
+/* The process that is to be the watch: takes the listener over, and says so when it has let go of all else. */
 static _Noreturn void become_watch(struct cq_view *view, int socket)
 {
 	struct seccomp_notif *request = cq_trap_new_request();
-	int listener = request ? cq_trap_receive(socket) : -1;
+	int listener = request ? receive_descriptor(socket) : -1;
 
 	if (listener < 0)
 		_exit(1);
-	cq_trap_watch(view, listener, request);
+	cq_trap_watch(view, listener, request, socket);
 }
 
 /* Plants the trap with the watch at the other end of SOCKET, and lets the watch and its children write into this process

@@ -25,8 +25,9 @@ int cq_trap_plant_for(int socket, bool may_take_rights);
 /* Takes the listener that cq_trap_plant_for() sends. Returns it, or -1 if there will be none. */
 int cq_trap_receive(int socket);
 
-/* Becomes the watch of LISTENER, with a supervisor of its own. REQUEST is shared memory, with what is in hand. */
-_Noreturn void cq_trap_watch(struct cq_view *view, int listener, struct seccomp_notif *request);
+/* Becomes the watch of LISTENER, with a supervisor of its own. REQUEST is shared memory, with what is in hand. Tells the
+ * process at the other end of SOCKET (-1: none) when nothing of the program is held any more. */
+_Noreturn void cq_trap_watch(struct cq_view *view, int listener, struct seccomp_notif *request, int socket);
 
 /* Memory for a request that processes share. NULL if there is none. */
 struct seccomp_notif *cq_trap_new_request(void);
