@@ -5,10 +5,13 @@
 #include "support.h"
 
 #include <errno.h>
+#include <linux/capability.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 /* What a source's functions find and take. */
@@ -61,18 +64,39 @@ static void read_text(const char *text)
 	ck_assert_int_eq(cq_policy_read_file(&policy, &source, root, "/c.conf"), 0);
 }
 
-/* TEXT has one error, which is told in these words, and otherwise leaves the policy as it is. */
+static void check_error_on(const struct cq_policy *before, const char *text, const char *message)
+{
+	memcpy(&policy, before, sizeof policy);
+	messages[0] = '\0';
+	read_text(text);
+	policy.has_sections = before->has_sections;
+	ck_assert_str_eq(messages, message);
+	ck_assert_mem_eq(&policy, before, sizeof policy);
+}
+
+/* TEXT has one error, which is told in these words, and otherwise leaves the policy as it is: one in which every
+ * value is another than the built-in one, and the built-in one, which it leaves behind. */
 static void check_error(const char *text, const char *message)
 {
 	struct cq_policy before;
 
-	cq_policy_init(&policy);
-	before = policy;
-	messages[0] = '\0';
-	read_text(text);
-	policy.has_sections = false;
-	ck_assert_str_eq(messages, message);
-	ck_assert_mem_eq(&policy, &before, sizeof policy);
+	cq_policy_init(&before);
+	before.round = CQ_ROUND_NEAREST;
+	before.min = 11;
+	before.max = 12;
+	before.count = 13;
+	before.unlimited = (struct cq_limit){7, 2};
+	before.mask = CQ_MASK_FIRST;
+	before.conf = CQ_CONF_SHOWN;
+	before.affinity = CQ_AFFINITY_REAL;
+	before.files = CQ_FILES_REAL;
+	before.runtime_quota = CQ_RUNTIME_QUOTA_HIDE;
+	before.malloc_arenas = CQ_MALLOC_ARENAS_REAL;
+	before.trap = CQ_TRAP_NEVER;
+	before.refresh = 14;
+	check_error_on(&before, text, message);
+	cq_policy_init(&before);
+	check_error_on(&before, text, message);
 }
 
 START_TEST(defaults)
@@ -116,6 +140,98 @@ START_TEST(every_key)
 	ck_assert_uint_eq(policy.refresh, 0);
 	ck_assert_uint_eq(policy.mask, CQ_MASK_SPREAD);
 	ck_assert_uint_eq(policy.max, 1000000);
+}
+END_TEST
+
+/* The words of each key, in the order of their numbers. */
+static const struct {
+	const char *key, *words[3], *alternatives;
+	size_t field;
+} word_keys[] = {
+	{"round", {"ceil", "floor", "nearest"}, "ceil, floor or nearest", offsetof(struct cq_policy, round)},
+	{"mask", {"spread", "first"}, "spread or first", offsetof(struct cq_policy, mask)},
+	{"conf", {"real", "shown"}, "real or shown", offsetof(struct cq_policy, conf)},
+	{"affinity", {"shown", "real"}, "shown or real", offsetof(struct cq_policy, affinity)},
+	{"files", {"shown", "real"}, "shown or real", offsetof(struct cq_policy, files)},
+	{"runtime_quota", {"keep", "hide"}, "keep or hide", offsetof(struct cq_policy, runtime_quota)},
+	{"malloc_arenas", {"shown", "real"}, "shown or real", offsetof(struct cq_policy, malloc_arenas)},
+	{"trap", {"auto", "always", "never"}, "auto, always or never", offsetof(struct cq_policy, trap)},
+};
+
+static const struct {
+	const char *key;
+	unsigned least, most;
+	size_t field;
+} number_keys[] = {
+	{"min", 1, 1000000, offsetof(struct cq_policy, min)},
+	{"max", 1, 1000000, offsetof(struct cq_policy, max)},
+	{"count", 1, 1000000, offsetof(struct cq_policy, count)},
+	{"refresh", 0, 86400, offsetof(struct cq_policy, refresh)},
+};
+
+/* "KEY = VALUE" sets the field of that key to NUMBER, in a file and in a variable, and no other field. */
+static void check_value(const char *key, const char *value, size_t field, unsigned number)
+{
+	const unsigned other = number + 1;
+	struct cq_policy expected;
+	char text[128];
+
+	cq_policy_init(&expected);
+	memcpy((char *)&expected + field, &number, sizeof number);
+	snprintf(text, sizeof text, "%s = %s", key, value);
+	for (int is_inline = 0; is_inline < 2; is_inline++) {
+		cq_policy_init(&policy);
+		memcpy((char *)&policy + field, &other, sizeof other);
+		if (is_inline)
+			cq_policy_read_inline(&policy, &source, "CPUQUOTA", text);
+		else
+			read_text(text);
+		ck_assert_str_eq(messages, "");
+		ck_assert_msg(memcmp(&policy, &expected, sizeof policy) == 0, "%s", text);
+	}
+}
+
+START_TEST(every_word)
+{
+	char text[128], message[256];
+	unsigned i;
+
+	for (i = 0; i < 3 && word_keys[_i].words[i]; i++)
+		check_value(word_keys[_i].key, word_keys[_i].words[i], word_keys[_i].field, i);
+	ck_assert_uint_ge(i, 2);
+	/* A part of a word, more than it, a number in its place. */
+	for (const char *const *bad = (const char *const[]){"", "r", "realx", "keeper", "ceil floor", "0", "SHOWN", ",",
+							    NULL}; *bad; bad++) {
+		snprintf(text, sizeof text, "#\n%s=%s\n", word_keys[_i].key, *bad);
+		snprintf(message, sizeof message, "/c.conf:2: %s = %s: expected %s\n", word_keys[_i].key, *bad,
+			 word_keys[_i].alternatives);
+		check_error(text, message);
+	}
+}
+END_TEST
+
+START_TEST(every_number)
+{
+	const unsigned least = number_keys[_i].least, most = number_keys[_i].most;
+	const unsigned good[] = {least, least + 1, 4096, most - 1, most};
+	char value[32], text[128], message[256];
+
+	for (size_t i = 0; i < CQ_ARRAY_SIZE(good); i++) {
+		snprintf(value, sizeof value, "%u", good[i]);
+		check_value(number_keys[_i].key, value, number_keys[_i].field, good[i]);
+		snprintf(value, sizeof value, "000%u", good[i]);
+		check_value(number_keys[_i].key, value, number_keys[_i].field, good[i]);
+	}
+	snprintf(value, sizeof value, "%u", most + 1);
+	for (const char *const *bad = (const char *const[]){value, least ? "0" : "-0", "-1", "1.5", "", "+1", "1 2", "1,",
+							    "0x1", "1e3", "x", "4294967296", "4294967297",
+							    "18446744073709551615", "18446744073709551616",
+							    "18446744073709551617", NULL}; *bad; bad++) {
+		snprintf(text, sizeof text, "\n\n%s = %s\n", number_keys[_i].key, *bad);
+		snprintf(message, sizeof message, "/c.conf:3: %s = %s: expected a whole number from %u to %u\n",
+			 number_keys[_i].key, *bad, least, most);
+		check_error(text, message);
+	}
 }
 END_TEST
 
@@ -181,6 +297,32 @@ START_TEST(errors_with_long_words)
 	free(message);
 	free(text);
 	free(word);
+}
+END_TEST
+
+/* What is quoted has nothing in it that a terminal would obey. */
+START_TEST(control_characters)
+{
+	char text[64], message[256];
+
+	for (int c = 1; c < 128; c++) {
+		if ((c >= ' ' && c != 127) || c == '\n')
+			continue;
+		snprintf(text, sizeof text, "a%cb\n", c);
+		snprintf(message, sizeof message, "/c.conf:1: 'a?b': expected KEY = VALUE\n");
+		check_error(text, message);
+		snprintf(text, sizeof text, "mask = a%cb\n", c);
+		snprintf(message, sizeof message, "/c.conf:1: mask = a?b: expected spread or first\n");
+		check_error(text, message);
+		snprintf(text, sizeof text, "unlimited = a%cb\n", c);
+		snprintf(message, sizeof message, "/c.conf:1: unlimited = a?b: expected all or env:NAME\n");
+		check_error(text, message);
+		snprintf(text, sizeof text, "1%cm", c);
+		cpus = text;
+		check_error("unlimited = env:CPUS\n",
+			    "/c.conf:1: unlimited = env:CPUS: expected a number of CPUs in that variable, as 2, 1.5 or "
+			    "500m, not '1?m'\n");
+	}
 }
 END_TEST
 
@@ -356,14 +498,85 @@ START_TEST(files_that_cannot_be_read)
 	ck_assert_ptr_nonnull(strstr(messages, "/none: no such file\n/dir: is a directory; expected a file\n/large:"));
 	ck_assert_ptr_nonnull(strstr(messages, ": is larger than 64 KiB, the most that a policy may have\n"));
 	ck_assert_uint_eq(told, 4);
-	if (geteuid() != 0) {
-		char path[4096];
+}
+END_TEST
 
-		write_file(root, "secret", "min = 2\n");
-		snprintf(path, sizeof path, "%s/secret", root);
-		ck_assert_int_eq(chmod(path, 0), 0);
-		ck_assert_int_eq(cq_policy_read_file(&policy, &source, root, "/secret"), -EACCES);
-	}
+/* FILE cannot be read, which is told in these words and leaves the policy as it is. */
+static void check_unreadable(const char *file, int error, const char *message)
+{
+	struct cq_policy before;
+
+	policy.min = 5;
+	memcpy(&before, &policy, sizeof before);
+	messages[0] = '\0';
+	ck_assert_int_eq(cq_policy_read_file(&policy, &source, root, file), error);
+	ck_assert_str_eq(messages, message);
+	ck_assert_mem_eq(&policy, &before, sizeof policy);
+}
+
+/* Takes or gives back what lets root read any file. Whoever has no such right has none to take. */
+static void may_read_anything(bool may)
+{
+	const uint32_t rights = 1u << CAP_DAC_OVERRIDE | 1u << CAP_DAC_READ_SEARCH;
+	struct __user_cap_header_struct header = {_LINUX_CAPABILITY_VERSION_3, 0};
+	struct __user_cap_data_struct data[2];
+
+	ck_assert_int_eq((int)syscall(SYS_capget, &header, data), 0);
+	data[0].effective = may ? data[0].effective | (data[0].permitted & rights) : data[0].effective & ~rights;
+	ck_assert_int_eq((int)syscall(SYS_capset, &header, data), 0);
+}
+
+START_TEST(file_without_permission)
+{
+	char path[4096];
+
+	write_file(root, "secret", "min = 2\n");
+	snprintf(path, sizeof path, "%s/secret", root);
+	ck_assert_int_eq(chmod(path, 0), 0);
+	may_read_anything(false);
+	check_unreadable("/secret", -EACCES, "/secret: permission denied\n");
+	may_read_anything(true);
+}
+END_TEST
+
+START_TEST(links_without_end)
+{
+	char path[4096];
+
+	snprintf(path, sizeof path, "%s/loop", root);
+	ck_assert_int_eq(symlink("loop", path), 0);
+	check_unreadable("/loop", -ELOOP, "/loop: too many symbolic links\n");
+}
+END_TEST
+
+START_TEST(no_descriptor)
+{
+	struct rlimit before, none;
+	int r;
+
+	write_file(root, "c.conf", "min = 2\n");
+	ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &before), 0);
+	none = before;
+	none.rlim_cur = 0;
+	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &none), 0);
+	r = cq_policy_read_file(&policy, &source, root, "/c.conf");
+	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &before), 0);
+	ck_assert_int_eq(r, -EMFILE);
+	ck_assert_str_eq(messages, "/c.conf: no descriptor is free to read it\n");
+	ck_assert_uint_eq(policy.min, 1);
+}
+END_TEST
+
+START_TEST(another_error)
+{
+	char *name = repeat('n', 300), *path = NULL, *message = NULL;
+
+	ck_assert_int_gt(asprintf(&path, "/%s", name), 0);
+	ck_assert_int_gt(asprintf(&message, "%s: cannot be read\n", path), 0);
+	check_unreadable(path, -ENAMETOOLONG, message);
+	free(message);
+	free(path);
+	free(name);
 }
 END_TEST
 
@@ -471,6 +684,27 @@ START_TEST(inline_text)
 }
 END_TEST
 
+/* A variable has neither sections nor comments. */
+START_TEST(inline_text_is_no_file)
+{
+	source.executable = "/bin/x";
+	cq_policy_read_inline(&policy, &source, "CPUQUOTA", "[program x],min=2,max=3 # three,#,count=4\nmin=5,off=,OFF");
+	ck_assert_str_eq(messages, "CPUQUOTA: '[program x]': expected KEY = VALUE\n"
+				   "CPUQUOTA: max = 3 # three: expected a whole number from 1 to 1000000\n"
+				   "CPUQUOTA: '#': expected KEY = VALUE\n"
+				   "CPUQUOTA: count = 4?min=5: expected a whole number from 1 to 1000000\n"
+				   "CPUQUOTA: unknown key 'off': expected round, min, max, count, mask, conf, affinity, "
+				   "files, runtime_quota, malloc_arenas, trap, refresh, or unlimited\n"
+				   "CPUQUOTA: 'OFF': expected KEY = VALUE\n");
+	ck_assert_uint_eq(policy.min, 2);
+	ck_assert(!policy.is_off && !policy.has_sections);
+	cpus = "1.5";
+	cq_policy_read_inline(&policy, &source, "CPUQUOTA", "unlimited=env:CPUS");
+	ck_assert_uint_eq(policy.unlimited.quota, 15);
+	ck_assert_uint_eq(policy.unlimited.period, 10);
+}
+END_TEST
+
 START_TEST(load_order)
 {
 	char path[4096];
@@ -543,13 +777,19 @@ START_TEST(unlimited)
 	check_unlimited("2", 2, 1);
 	check_unlimited("1.5", 15, 10);
 	check_unlimited("0.25", 25, 100);
+	check_unlimited("0.5", 5, 10);
 	check_unlimited("500m", 500, 1000);
+	check_unlimited("1000000", 1000000, 1);
+	check_unlimited("002", 2, 1);
+	check_unlimited("1.000000001", 1000000001, 1000000000);
+	check_unlimited("0.0", 0, 0);
 	check_unlimited("0", 0, 0);
 	check_unlimited("0m", 0, 0);
 	check_unlimited("", 0, 0);
 	check_unlimited(NULL, 0, 0);
 	for (const char *const *bad = (const char *const[]){"two", "-1", "1.", ".5", "1.5m", "2 ", "1e3", "9999999999",
-							    NULL}; *bad; bad++) {
+							    "1000001", "1..5", "1.5.5", "500M", "m", " 2", "0x2", "1,5",
+							    "1.00000000000000000001", NULL}; *bad; bad++) {
 		cpus = *bad;
 		cq_policy_init(&policy);
 		told = 0;
@@ -568,12 +808,16 @@ Suite *cq_test_policy(void)
 	Suite *suite = suite_create("policy");
 	TCase *tests = tcase_create("policy");
 
+	tcase_set_timeout(tests, 60); /* on a busy machine, under valgrind */
 	tcase_add_checked_fixture(tests, set_up, tear_down);
 	tcase_add_test(tests, defaults);
 	tcase_add_test(tests, every_key);
+	tcase_add_loop_test(tests, every_word, 0, (int)CQ_ARRAY_SIZE(word_keys));
+	tcase_add_loop_test(tests, every_number, 0, (int)CQ_ARRAY_SIZE(number_keys));
 	tcase_add_test(tests, layout);
 	tcase_add_test(tests, errors);
 	tcase_add_test(tests, errors_with_long_words);
+	tcase_add_test(tests, control_characters);
 	tcase_add_test(tests, errors_in_sections);
 	tcase_add_test(tests, errors_of_unlimited);
 	tcase_add_test(tests, one_error_leaves_the_rest);
@@ -583,11 +827,16 @@ Suite *cq_test_policy(void)
 	tcase_add_test(tests, largest_file);
 	tcase_add_test(tests, garbage);
 	tcase_add_test(tests, files_that_cannot_be_read);
+	tcase_add_test(tests, file_without_permission);
+	tcase_add_test(tests, links_without_end);
+	tcase_add_test(tests, no_descriptor);
+	tcase_add_test(tests, another_error);
 	tcase_add_test(tests, sections);
 	tcase_add_test(tests, section_patterns);
 	tcase_add_test(tests, section_for_a_long_name);
 	tcase_add_test(tests, go_section);
 	tcase_add_test(tests, inline_text);
+	tcase_add_test(tests, inline_text_is_no_file);
 	tcase_add_test(tests, load_order);
 	tcase_add_test(tests, default_file_may_be_missing);
 	tcase_add_test(tests, unlimited);

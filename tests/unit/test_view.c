@@ -510,6 +510,11 @@ START_TEST(is_all)
 	ck_assert(cq_view_is_all(&view, &mask, sizeof mask, &real));
 	mask.words[0] = 31;
 	ck_assert(cq_view_is_all(&view, &mask, sizeof mask, &real));
+	/* As many CPUs as now, or as before, but others. */
+	mask.words[0] = 62;
+	ck_assert(!cq_view_is_all(&view, &mask, sizeof mask, &real));
+	mask.words[0] = 11;
+	ck_assert(!cq_view_is_all(&view, &mask, sizeof mask, &real));
 	/* One CPU is a pin, unless it is all that is shown now. */
 	write_file(root, "sys/fs/cgroup/job/cpu.max", "100000 100000\n");
 	ck_assert_uint_eq(count_after(1000), 1);
@@ -588,6 +593,170 @@ START_TEST(many_cpus)
 }
 END_TEST
 
+START_TEST(cpus_4096)
+{
+	struct cq_cpumask real, mask;
+	struct cq_answer answer;
+
+	write_file(root, "sys/devices/system/cpu/online", "0-4095\n");
+	write_file(root, "sys/fs/cgroup/job/cpu.max", "max 100000\n");
+	begin_with_defaults();
+	answer = cq_view_look(&view, &mask);
+	ck_assert_uint_eq(answer.count, 4096);
+	ck_assert_uint_eq(answer.first, 0);
+	ck_assert_uint_eq(cq_cpumask_count(mask.words, 4096 / 64), 4096);
+	ck_assert(cq_cpumask_is_empty(mask.words + 4096 / 64, CQ_MASK_WORDS - 4096 / 64));
+	ck_assert(cq_view_is_all(&view, &mask, sizeof mask, &real));
+	ck_assert(cq_view_is_all(&view, &mask, 4096 / 8, &real));
+	ck_assert(!cq_view_is_all(&view, &mask, 4096 / 8 - 1, &real));
+	/* One CPU and a half less than all. */
+	write_file(root, "sys/fs/cgroup/job/cpu.max", "409450000 100000\n");
+	ck_assert_uint_eq(count_after(1000), 4095);
+	view.policy.round = CQ_ROUND_FLOOR;
+	ck_assert_uint_eq(count_after(1000), 4094);
+	/* The highest CPUs that there can be. */
+	write_file(root, "sys/devices/system/cpu/online", "4096-8191\n");
+	write_file(root, "sys/fs/cgroup/job/cpu.max", "200000 100000\n");
+	begin_with_defaults();
+	answer = cq_view_look(&view, &real);
+	ck_assert_uint_eq(answer.count, 2);
+	ck_assert(answer.first >= 4096 && answer.first < 8192);
+	ck_assert_uint_eq(cq_view_answer(&view).first, answer.first);
+	ck_assert_uint_eq(cq_cpumask_count(real.words, CQ_MASK_WORDS), 4096);
+}
+END_TEST
+
+/* The longest path that is remembered, and those that are not, are answered alike. */
+START_TEST(paths_about_the_longest_remembered)
+{
+	const size_t top = strlen("/sys/fs/cgroup/") + 200 + 1;
+
+	for (size_t length = CQ_VIEW_PATH_MAX - 2; length <= CQ_VIEW_PATH_MAX + 1; length++) {
+		char *outer = repeat('a', 200), *inner = repeat('b', length - top), path[1024];
+
+		write_file(root, "proc/self/cgroup", "0::/%s/%s\n", outer, inner);
+		snprintf(path, sizeof path, "sys/fs/cgroup/%s/%s/cpu.max", outer, inner);
+		write_file(root, path, "600000 100000\n");
+		begin_with_defaults();
+		ck_assert_uint_eq(count_after(0), 6);
+		ck_assert_uint_eq(view.places[0].sequence, length < CQ_VIEW_PATH_MAX ? 2 : 0);
+		write_file(root, path, "500000 100000\n");
+		ck_assert_uint_eq(count_after(1000), 5);
+		/* From a remembered one, and back. */
+		write_file(root, "proc/self/cgroup", "0::/job\n");
+		ck_assert_uint_eq(count_after(1000), 3);
+		write_file(root, "proc/self/cgroup", "0::/%s/%s\n", outer, inner);
+		ck_assert_uint_eq(count_after(1000), 5);
+		free(inner);
+		free(outer);
+	}
+}
+END_TEST
+
+START_TEST(tighter_parent_of_version_1)
+{
+	write_file(root, "proc/self/cgroup", "4:cpu,cpuacct:/a/b\n");
+	mounts("33 25 0:29 / /cg/cpu rw - cgroup cgroup rw,cpu,cpuacct");
+	write_file(root, "cg/cpu/a/b/cpu.cfs_quota_us", "700000\n");
+	write_file(root, "cg/cpu/a/b/cpu.cfs_period_us", "100000\n");
+	begin_with_defaults();
+	ck_assert_uint_eq(count_after(0), 7);
+	write_file(root, "cg/cpu/a/cpu.cfs_quota_us", "20000\n");
+	write_file(root, "cg/cpu/a/cpu.cfs_period_us", "10000\n");
+	ck_assert_uint_eq(count_after(1000), 2);
+	write_file(root, "cg/cpu/a/b/cpu.cfs_quota_us", "-1\n");
+	ck_assert_uint_eq(count_after(1000), 2);
+	write_file(root, "cg/cpu/a/cpu.cfs_quota_us", "-1\n");
+	ck_assert_uint_eq(count_after(1000), 8);
+}
+END_TEST
+
+/* No hierarchy to be seen: no limit, and the policy alone decides. */
+START_TEST(no_cgroup)
+{
+	char path[4096];
+	unsigned first;
+
+	mounts("30 24 0:26 / /sys rw - sysfs sysfs rw");
+	begin_with_defaults();
+	ck_assert_uint_eq(count_after(0), 8);
+	view.policy.count = 2;
+	ck_assert_uint_eq(count_after(1000), 2);
+	first = cq_view_answer(&view).first;
+	ck_assert_uint_lt(first, 8);
+	/* Without a name of the host either: from the same CPU in every process. */
+	snprintf(path, sizeof path, "%s/proc/sys/kernel/hostname", root);
+	ck_assert_int_eq(remove(path), 0);
+	for (int i = 0; i < 2; i++) {
+		cq_policy_init(&view.policy);
+		view.policy.count = 2;
+		begin();
+		ck_assert_uint_eq(count_after(0), 2);
+		if (i == 0)
+			first = cq_view_answer(&view).first;
+	}
+	ck_assert_uint_eq(cq_view_answer(&view).first, first);
+}
+END_TEST
+
+/* The places of the mounts are known from an answer before, or not. */
+START_TEST(limit_files_without_proc)
+{
+	char path[4096], moved[4096];
+
+	begin_with_defaults();
+	ck_assert(has_limit_file("sys/fs/cgroup/job/cpu.max", "cpu.max"));
+	snprintf(path, sizeof path, "%s/proc/self/mountinfo", root);
+	snprintf(moved, sizeof moved, "%s/mountinfo", root);
+	ck_assert_int_eq(rename(path, moved), 0);
+	ck_assert(has_limit_file("sys/fs/cgroup/job/cpu.max", "cpu.max"));
+	begin_with_defaults();
+	ck_assert(!has_limit_file("sys/fs/cgroup/job/cpu.max", "cpu.max"));
+	ck_assert_int_eq(rename(moved, path), 0);
+	ck_assert(has_limit_file("sys/fs/cgroup/job/cpu.max", "cpu.max"));
+	snprintf(path, sizeof path, "%s/proc/self/cgroup", root);
+	ck_assert_int_eq(rename(path, moved), 0);
+	ck_assert(!has_limit_file("sys/fs/cgroup/job/cpu.max", "cpu.max"));
+}
+END_TEST
+
+/* A process whose status is not known, and one whose status has nothing to do with what is online. */
+START_TEST(given_cpus)
+{
+	write_file(root, "sys/fs/cgroup/job/cpu.max", "max 100000\n");
+	write_file(root, "sys/fs/cgroup/job/cpuset.cpus.effective", "0-11\n");
+	begin_with_defaults();
+	ck_assert_uint_eq(count_after(0), 8);
+	write_file(root, "proc/self/status", "Name:\tx\nCpus_allowed_list:\t2-4\n");
+	begin_with_defaults();
+	ck_assert_uint_eq(count_after(0), 3);
+	ck_assert_uint_eq(cq_view_answer(&view).first, 2);
+	write_file(root, "proc/self/status", "Cpus_allowed_list:\t20-21\n");
+	begin_with_defaults();
+	ck_assert_uint_eq(count_after(0), 8);
+}
+END_TEST
+
+/* On this machine, whatever it is. */
+START_TEST(real_root)
+{
+	struct cq_cpumask own, real, shown;
+	struct cq_answer answer;
+
+	cq_policy_init(&view.policy);
+	view.policy.count = 1;
+	ck_assert_int_eq(cq_view_init(&view, "/", now), 0);
+	memset(&own, 0, sizeof own);
+	ck_assert_int_eq(sched_getaffinity(0, sizeof own, (cpu_set_t *)&own), 0);
+	ck_assert_mem_eq(&view.given, &own, sizeof own);
+	answer = cq_view_look(&view, &real);
+	ck_assert_uint_eq(answer.count, 1);
+	shown = real;
+	cq_cpumask_keep_run(shown.words, CQ_MASK_WORDS, answer.first, answer.count);
+	ck_assert_uint_eq(cq_cpumask_nth(shown.words, CQ_MASK_WORDS, 0), answer.first);
+}
+END_TEST
+
 START_TEST(no_cpus)
 {
 	write_file(root, "sys/devices/system/cpu/online", "\n");
@@ -595,6 +764,7 @@ START_TEST(no_cpus)
 	ck_assert_int_lt(cq_view_init(&view, root, now), 0);
 	write_file(root, "sys/devices/system/cpu/online", "all\n");
 	ck_assert_int_lt(cq_view_init(&view, root, now), 0);
+	ck_assert_int_lt(cq_view_init(&view, "/no/such/tree", now), 0);
 }
 END_TEST
 
@@ -631,6 +801,12 @@ START_TEST(threads)
 		ck_assert_int_eq(pthread_create(&asking[i], NULL, ask, NULL), 0);
 	for (int i = 0; i < 200; i++)
 		replace_file("sys/fs/cgroup/job/cpu.max", i % 2 ? "200000 100000\n" : "500000 100000\n");
+	/* A change is seen in the end, also by somebody who seldom gets a turn to look. */
+	for (int i = 0; i < 20; i++) {
+		replace_file("sys/fs/cgroup/job/cpu.max", i % 2 ? "200000 100000\n" : "500000 100000\n");
+		while (cq_view_answer(&view).count != (i % 2 ? 2 : 5))
+			clock_now += 100;
+	}
 	/* From one cgroup to another and back: what is remembered is never a part of this place and a part of that. */
 	for (int i = 0; i < 200; i++)
 		replace_file("proc/self/cgroup", i % 2 ? "0::/job\n" : "0::/another/with/a/longer/path\n");
@@ -676,6 +852,13 @@ Suite *cq_test_view(void)
 	tcase_add_test(tests, is_all_in_odd_cases);
 	tcase_add_test(tests, long_path);
 	tcase_add_test(tests, many_cpus);
+	tcase_add_test(tests, cpus_4096);
+	tcase_add_test(tests, paths_about_the_longest_remembered);
+	tcase_add_test(tests, tighter_parent_of_version_1);
+	tcase_add_test(tests, no_cgroup);
+	tcase_add_test(tests, limit_files_without_proc);
+	tcase_add_test(tests, given_cpus);
+	tcase_add_test(tests, real_root);
 	tcase_add_test(tests, no_cpus);
 	tcase_add_test(tests, threads);
 	suite_add_tcase(suite, tests);
