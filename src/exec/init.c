@@ -7,8 +7,8 @@
 #include "trap.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
-#include <pthread.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -17,61 +17,76 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* The thread that serves may have a small stack; its deepest call holds a few masks and paths. */
-#define SERVER_STACK 65536
+struct init {
+	pid_t child;
+	int signals;  /* signalfd(2) of all */
+	int terminal; /* the controlling one, which standard input need not be; -1: none */
+	struct cq_supervisor supervisor; /* without a listener: -1 */
+};
 
-static void *serve(void *argument)
+/* Makes NEXT the process group that the terminal is for, if BEFORE is it. */
+static void hand_on_terminal(int terminal, pid_t before, pid_t next)
 {
-	struct cq_supervisor *supervisor = argument;
-
-	while (cq_supervisor_wait(supervisor))
-		cq_supervisor_serve(supervisor);
-	return NULL;
+	if (terminal >= 0 && tcgetpgrp(terminal) == before)
+		tcsetpgrp(terminal, next);
 }
 
-static int start_server(struct cq_supervisor *supervisor)
+/* Answers in place of a process that is stopped, so that what the program has left in the background does not wait. */
+static pid_t start_substitute(struct cq_supervisor *supervisor)
 {
-	pthread_attr_t attributes;
-	pthread_t thread;
-	int error;
+	pid_t process = supervisor->listener >= 0 ? fork() : -1;
 
-	pthread_attr_init(&attributes);
-	pthread_attr_setstacksize(&attributes, SERVER_STACK);
-	pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-	error = pthread_create(&thread, &attributes, serve, supervisor);
-	pthread_attr_destroy(&attributes);
-	return -error;
+	if (process == 0) {
+		while (cq_supervisor_wait(supervisor))
+			cq_supervisor_serve(supervisor);
+		_exit(0);
+	}
+	return process;
 }
 
-/* Makes the process group GROUP the one that the terminal is for, if this process's own has been so far. */
-static void hand_on_terminal(pid_t own, pid_t group)
+/* Stops as the program has stopped; a shell then takes the terminal, and says by SIGCONT when to go on. */
+static void stop_too(struct init *init)
 {
-	if (tcgetpgrp(STDIN_FILENO) == own)
-		tcsetpgrp(STDIN_FILENO, group);
-}
+	pid_t substitute = start_substitute(&init->supervisor);
 
-/* Stops as the program has stopped; a shell then takes the terminal, and says when to go on. */
-static void stop_too(pid_t child)
-{
-	if (getpid() == 1)
-		return;
+	hand_on_terminal(init->terminal, init->child, getpgrp());
 	kill(getpid(), SIGSTOP);
-	hand_on_terminal(getpgrp(), child);
-	kill(child, SIGCONT);
+	if (substitute > 0) {
+		kill(substitute, SIGKILL);
+		waitpid(substitute, NULL, 0);
+		cq_supervisor_abandon(&init->supervisor);
+	}
+}
+
+/* A shell's other processes may have taken the terminal back while a pipeline was being started: if it is here, and the
+ * program has stopped for want of it, hands it on again. */
+static bool has_given_terminal(const struct init *init, int signal)
+{
+	if ((signal != SIGTTIN && signal != SIGTTOU) || init->terminal < 0 || tcgetpgrp(init->terminal) != getpgrp())
+		return false;
+	hand_on_terminal(init->terminal, getpgrp(), init->child);
+	return kill(-init->child, SIGCONT) == 0;
+}
+
+/* SIGSTOP is no terminal's: whoever has sent it to the program will have it go on as well. */
+static bool is_job_control(const struct init *init, int signal)
+{
+	return signal != SIGSTOP && init->terminal >= 0 && getpid() != 1;
 }
 
 /* Takes in what has ended. True once the program has: its exit status is in *RET. */
-static bool reap(pid_t child, int *ret)
+static bool reap(struct init *init, int *ret)
 {
 	bool has_ended = false;
 	int status;
 	pid_t process;
 
 	while ((process = waitpid(-1, &status, WNOHANG | WUNTRACED)) > 0) {
-		if (process != child)
+		if (process != init->child)
 			continue;
 		if (WIFSTOPPED(status)) {
-			stop_too(child);
+			if (!has_given_terminal(init, WSTOPSIG(status)) && is_job_control(init, WSTOPSIG(status)))
+				stop_too(init);
 			continue;
 		}
 		*ret = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
@@ -80,17 +95,35 @@ static bool reap(pid_t child, int *ret)
 	return has_ended;
 }
 
-static int forward_until_end(pid_t child, int signals)
+static void forward(const struct init *init, int signal)
 {
+	if (signal == SIGCONT) {
+		hand_on_terminal(init->terminal, getpgrp(), init->child);
+		/* All that have stopped with it. */
+		if (kill(-init->child, SIGCONT) == 0)
+			return;
+	}
+	kill(init->child, signal);
+}
+
+static int run_until_end(struct init *init)
+{
+	struct pollfd polled[] = {{.fd = init->signals, .events = POLLIN}, {.fd = init->supervisor.listener, .events = POLLIN}};
 	struct signalfd_siginfo info;
 	int status = 0;
 
 	for (;;) {
-		if (read(signals, &info, sizeof info) != sizeof info)
+		if (poll(polled, 2, -1) <= 0)
+			continue;
+		if (polled[1].revents & POLLIN)
+			cq_supervisor_serve(&init->supervisor);
+		else if (polled[1].revents)
+			polled[1].fd = -1; /* nobody is left who could ask */
+		if (!polled[0].revents || read(init->signals, &info, sizeof info) != sizeof info)
 			continue;
 		if (info.ssi_signo != SIGCHLD)
-			kill(child, (int)info.ssi_signo);
-		else if (reap(child, &status))
+			forward(init, (int)info.ssi_signo);
+		else if (reap(init, &status))
 			return status;
 	}
 }
@@ -108,6 +141,8 @@ static void leave_supervisor_behind(const struct cq_supervisor *supervisor)
 
 struct child {
 	sigset_t signals; /* the signal mask that cpuquota-exec was started with */
+	bool ignores_children;
+	int terminal;
 	int socket;       /* to the parent; -1: no trap */
 	const struct cq_init_program *program;
 };
@@ -118,7 +153,7 @@ static _Noreturn void run_child(const struct child *child)
 
 	/* The program has a process group of its own, so that what a terminal sends goes to it alone, and once. */
 	setpgid(0, 0);
-	hand_on_terminal(group, getpid());
+	hand_on_terminal(child->terminal, group, getpid());
 	if (child->socket >= 0) {
 		int r = cq_trap_plant_for(child->socket, child->program->may_take_rights);
 
@@ -126,48 +161,51 @@ static _Noreturn void run_child(const struct child *child)
 			child->program->no_trap(child->program->argument, r);
 		close(child->socket);
 	}
+	if (child->ignores_children)
+		signal(SIGCHLD, SIG_IGN);
 	sigprocmask(SIG_SETMASK, &child->signals, NULL);
 	_exit(child->program->start(child->program->argument));
 }
 
 int cq_init_run(struct cq_view *view, const struct cq_init_program *program)
 {
-	struct cq_supervisor supervisor = {.view = view, .listener = -1};
+	struct init init = {.terminal = -1, .supervisor = {.view = view, .listener = -1}};
 	struct child child = {.socket = -1, .program = program};
-	int sockets[2] = {-1, -1}, signals, status;
+	int sockets[2] = {-1, -1}, status;
 	sigset_t all;
-	pid_t process;
 
 	sigfillset(&all);
 	sigprocmask(SIG_SETMASK, &all, &child.signals);
-	signal(SIGCHLD, SIG_DFL); /* a parent that ignored it would have handed that on */
-	signals = signalfd(-1, &all, SFD_CLOEXEC);
-	if (signals < 0)
+	/* A parent that ignored it would have handed that on. */
+	child.ignores_children = signal(SIGCHLD, SIG_DFL) == SIG_IGN;
+	init.signals = signalfd(-1, &all, SFD_CLOEXEC | SFD_NONBLOCK);
+	if (init.signals < 0)
 		return -errno;
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
 	if (view) {
 		int r = cq_filter_is_possible();
 
-		supervisor.request = cq_trap_new_request();
-		if (r == 0 && (!supervisor.request || socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets) != 0))
+		init.supervisor.request = cq_trap_new_request();
+		if (r == 0 &&
+		    (!init.supervisor.request || socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets) != 0))
 			r = -errno;
 		if (r < 0)
 			program->no_trap(program->argument, r);
 		child.socket = sockets[1];
 	}
-	process = fork();
-	if (process < 0)
+	init.terminal = child.terminal = open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	init.child = fork();
+	if (init.child < 0)
 		return -errno;
-	if (process == 0)
+	if (init.child == 0)
 		run_child(&child);
 	if (sockets[0] >= 0) {
 		close(sockets[1]);
-		supervisor.listener = cq_trap_receive(sockets[0]);
+		init.supervisor.listener = cq_trap_receive(sockets[0]);
 		close(sockets[0]);
-		if (supervisor.listener >= 0)
-			start_server(&supervisor);
 	}
-	status = forward_until_end(process, signals);
-	leave_supervisor_behind(&supervisor);
+	status = run_until_end(&init);
+	hand_on_terminal(init.terminal, init.child, getpgrp());
+	leave_supervisor_behind(&init.supervisor);
 	return status;
 }

@@ -101,6 +101,22 @@ static bool find_answer(const struct cq_supervisor *supervisor, pid_t thread, st
 	return slot->is_shown;
 }
 
+/* True if /proc is of the pid namespace that this process is in. That of another one, which a program started by
+ * unshare --pid without --mount-proc has, has other processes by the same numbers: writing to one would destroy it. (The
+ * numbers outside are higher: there is at least one process more.) */
+static bool has_own_proc(void)
+{
+	char target[24];
+	const char *p = target;
+	uint64_t number;
+	long length = cq_rawcall(SYS_readlinkat, AT_FDCWD, (long)"/proc/self", (long)target, sizeof target - 1);
+
+	if (length <= 0)
+		return false;
+	target[length] = '\0';
+	return cq_text_number(&p, INT32_MAX, &number) && number == (uint64_t)cq_rawcall(SYS_getpid, 0, 0, 0, 0);
+}
+
 /* Opens the memory of THREAD with the ids that it has in the file system: a root without CAP_SYS_PTRACE may touch only
  * what its own ids may (proc(5), ptrace(2) on PTRACE_MODE_FSCREDS). Returns a descriptor or -Exxx. */
 static int open_memory(pid_t thread)
@@ -108,8 +124,11 @@ static int open_memory(pid_t thread)
 	struct cq_message path;
 	struct stat status;
 	long own_user, own_group;
-	int fd;
+	/* As who this is first: one that has changed its user since it was executed is root's alone. */
+	int fd = cq_raw_openat(AT_FDCWD, proc_path(&path, thread, "/mem"), O_WRONLY | O_CLOEXEC);
 
+	if (fd != -EACCES && fd != -EPERM)
+		return fd;
 	if (!stat_path(proc_path(&path, thread, NULL), &status))
 		return -ESRCH;
 	own_group = cq_rawcall(SYS_setfsgid, status.st_gid, 0, 0, 0);
@@ -140,15 +159,27 @@ static bool write_mask(const struct cq_supervisor *supervisor, const void *mask,
 	return written == (long)size;
 }
 
+/* True if THREAD counts processes as this one does: it is in the same pid namespace. */
+static bool has_same_numbers(pid_t thread)
+{
+	struct cq_message path;
+	struct stat own, other;
+
+	return stat_path("/proc/self/ns/pid", &own) && stat_path(proc_path(&path, thread, "/ns/pid"), &other) &&
+	       own.st_ino == other.st_ino;
+}
+
 /* True for the thread that asks and the others of its process; NUMBER is as that process counts. */
 static bool is_own_thread(pid_t thread, pid_t number)
 {
 	struct cq_message path;
 
-	if (!number || number == thread)
+	if (!number)
 		return true;
-	if (number < 0)
+	if (number < 0 || !has_same_numbers(thread))
 		return false;
+	if (number == thread)
+		return true;
 	proc_path(&path, thread, "/task/");
 	cq_message_add_number(&path, (uint64_t)number);
 	return cq_rawcall(SYS_faccessat, AT_FDCWD, (long)path.text, F_OK, 0) == 0;
@@ -159,7 +190,7 @@ static long answer(const struct cq_supervisor *supervisor)
 {
 	const struct seccomp_notif *request = supervisor->request;
 	pid_t thread = (pid_t)request->pid, number = (pid_t)request->data.args[0];
-	size_t size = (unsigned)request->data.args[1];
+	uint32_t size = (uint32_t)request->data.args[1];
 	struct cq_cpumask mask;
 	struct cq_answer shown;
 	long got;
@@ -168,11 +199,12 @@ static long answer(const struct cq_supervisor *supervisor)
 		return CQ_PROBE_VERSION;
 	if (request->data.args[0] >> 32 == CQ_PROBE_UNTRAPPED)
 		return 0;
-	/* A thread of another pid namespace has no number here. A mask that ends inside a word is a 32-bit program's. */
-	if (!thread || size % sizeof(uint64_t) || !is_own_thread(thread, number))
+	/* A thread of another pid namespace has no number here. A mask that ends inside a word is a 32-bit program's. The
+	 * kernel counts bits in 32 bits (kernel/sched/syscalls.c), and this must not find room where it finds none. */
+	if (!thread || size % sizeof(uint64_t) || size > UINT32_MAX / 8 || !is_own_thread(thread, number))
 		return 0;
 	got = cq_raw_sched_getaffinity(number ? number : thread, size < sizeof mask ? size : sizeof mask, &mask);
-	if (got <= 0 || !find_answer(supervisor, thread, &shown))
+	if (got <= 0 || !has_own_proc() || !find_answer(supervisor, thread, &shown))
 		return 0;
 	cq_cpumask_keep_run(mask.words, (size_t)got / sizeof(uint64_t), shown.first, shown.count);
 	return write_mask(supervisor, &mask, (size_t)got) ? got : 0;

@@ -21,7 +21,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* A watch that finds its supervisor gone again and again gives up: the kernel then answers all with ENOSYS. */
+/* A watch that finds its supervisor gone again and again takes its place. */
 #define MAX_SUPERVISORS 1000
 
 static int send_descriptor(int socket, int fd)
@@ -172,7 +172,7 @@ static _Noreturn void watch(struct cq_supervisor *supervisor, int signals)
 		if (has_failed(process))
 			process = started++ < MAX_SUPERVISORS ? start_supervisor(supervisor) : -1;
 	}
-	_exit(1);
+	supervise(supervisor); /* there can be no other process */
 }
 
 struct seccomp_notif *cq_trap_new_request(void)

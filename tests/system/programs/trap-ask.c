@@ -361,7 +361,7 @@ static int count_failures(int processes)
 	return failures;
 }
 
-/* "flood WAVES PROCESSES SHOWN": that many start at once and ask, first as copies, then having executed this program. */
+/* "flood WAVES PROCESSES SHOWN": that many start at once and ask, as copies and then having executed this. */
 static int flood(char **arguments)
 {
 	int waves = atoi(arguments[0]), processes = atoi(arguments[1]), failures = 0;
@@ -393,8 +393,8 @@ static int flood(char **arguments)
 	return failures != 0;
 }
 
-/* "change N SHOWN REAL FILE": the same process asks, executes FILE (this program), forks, and changes its user, N times.
- * Between a change of user and the next exec nobody but root may write into a process: the answer may be REAL. */
+/* "change N SHOWN REAL FILE": the same process asks, executes FILE (this program), forks, and changes its user, N
+ * times. Between a change of user and the next exec nobody but root may write into it: the answer may be REAL. */
 static int change(char **arguments)
 {
 	const char *shown = arguments[1], *all = arguments[2], *file = arguments[3];
@@ -453,13 +453,14 @@ static int start_signals(const char *source)
 	struct sigevent event = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGURG};
 	timer_t timer;
 	pthread_t thread;
-	sigset_t set;
 
 	if (strcmp(source, "setitimer") == 0)
 		return setitimer(ITIMER_REAL, &interval, NULL);
-	if (strcmp(source, "timer_create") == 0)
-		return timer_create(CLOCK_MONOTONIC, &event, &timer) != 0 ? -1 : timer_settime(timer, 0, &timer_interval, NULL);
-	sigemptyset(&set);
+	if (strcmp(source, "timer_create") == 0) {
+		if (timer_create(CLOCK_MONOTONIC, &event, &timer) != 0)
+			return -1;
+		return timer_settime(timer, 0, &timer_interval, NULL);
+	}
 	return pthread_create(&thread, NULL, send_signals, NULL);
 }
 
