@@ -185,7 +185,7 @@ int cq_cpumask_read_status(const char *root, const char *file, struct cq_cpumask
 			continue;
 		line += sizeof key - 1;
 		line += strspn(line, " \t");
-		r = cq_cpumask_parse_list(line, strlen(line), ret);
+		r = lines.is_cut ? -EFBIG : cq_cpumask_parse_list(line, strlen(line), ret);
 	}
 	cq_lines_close(&lines);
 	return lines.error ? lines.error : r;

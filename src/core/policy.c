@@ -369,19 +369,24 @@ static void read_lines(struct cq_policy *policy, struct place *place, struct cq_
 	program.is_known = false;
 	cq_policy_init(&ignored);
 	while ((line = cq_lines_next(lines))) {
-		const char *text = line;
+		const char *text = line, *unreadable = NULL;
 		size_t length;
 
 		place->line = lines->number;
-		if (lines->is_cut) {
-			tell(place, "the line is too long: expected less than 1024 bytes");
-			continue;
-		}
-		if (*line == '#')
+		if (*line == '#' && !lines->is_cut)
 			continue;
 		length = without_comment(line, lines->length);
-		if (memchr(line, '\0', length)) {
-			tell(place, "a NUL byte: expected a text");
+		if (lines->is_cut)
+			unreadable = "the line is too long: expected less than 1024 bytes";
+		else if (memchr(line, '\0', length))
+			unreadable = "a NUL byte: expected a text";
+		if (unreadable) {
+			tell(place, unreadable);
+			/* What follows the header of a section must not apply to all. */
+			if (trim(&text, line + length) && *text == '[') {
+				policy->has_sections = true;
+				applies = false;
+			}
 			continue;
 		}
 		length = trim(&text, line + length);

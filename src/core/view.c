@@ -100,7 +100,7 @@ static __attribute__((noinline)) int read_cpuset(const char *root, struct cq_cgr
 		return -ENOENT;
 	do {
 		r = cq_cgroup_read(root, cgroup, file, list, sizeof list);
-	} while (r < 0 && !cq_error_is_transient(r) && cq_cgroup_ascend(cgroup));
+	} while (r < 0 && r != -EFBIG && !cq_error_is_transient(r) && cq_cgroup_ascend(cgroup));
 	return r < 0 ? r : cq_cpumask_parse_list(list, (size_t)r, ret);
 }
 

@@ -652,6 +652,26 @@ static bool yes(void)
 	return true;
 }
 
+/* Lines below a header that cannot be read are not for all programs. */
+START_TEST(section_that_cannot_be_read)
+{
+	static const char nul[] = "min = 2\n[program y\0]\nmin = 7\n";
+	char *name = repeat('p', 1100);
+
+	source.executable = "/bin/x";
+	write_file(root, "c.conf", "min = 2\n  [program %s]\nmin = 7\n", name);
+	ck_assert_int_eq(cq_policy_read_file(&policy, &source, root, "/c.conf"), 0);
+	ck_assert_uint_eq(policy.min, 2);
+	ck_assert(policy.has_sections);
+	cq_policy_init(&policy);
+	write_bytes(root, "c.conf", nul, sizeof nul - 1);
+	ck_assert_int_eq(cq_policy_read_file(&policy, &source, root, "/c.conf"), 0);
+	ck_assert_uint_eq(policy.min, 2);
+	ck_assert_uint_eq(told, 2);
+	free(name);
+}
+END_TEST
+
 START_TEST(go_section)
 {
 	source.is_go = yes;
@@ -834,6 +854,7 @@ Suite *cq_test_policy(void)
 	tcase_add_test(tests, sections);
 	tcase_add_test(tests, section_patterns);
 	tcase_add_test(tests, section_for_a_long_name);
+	tcase_add_test(tests, section_that_cannot_be_read);
 	tcase_add_test(tests, go_section);
 	tcase_add_test(tests, inline_text);
 	tcase_add_test(tests, inline_text_is_no_file);

@@ -442,6 +442,26 @@ START_TEST(cpuset_of_the_first_thread)
 }
 END_TEST
 
+/* A process that had the whole of its cpuset when it started follows it also to CPUs that it was not given. */
+START_TEST(cpuset_moves_beyond_what_was_given)
+{
+	struct cq_cpumask real;
+
+	write_file(root, "sys/fs/cgroup/job/cpu.max", "max 100000\n");
+	write_file(root, "sys/fs/cgroup/job/cpuset.cpus.effective", "1-2\n");
+	begin_with_defaults();
+	ck_assert_uint_eq(count_after(0), 2);
+	write_file(root, "sys/fs/cgroup/job/cpuset.cpus.effective", "2-9\n");
+	ck_assert_uint_eq(count_after(1000), 8);
+	/* None of those it was given. */
+	write_file(root, "sys/fs/cgroup/job/cpuset.cpus.effective", "64-66\n");
+	clock_now += 1000;
+	ck_assert_uint_eq(cq_view_look(&view, &real).first, 64);
+	ck_assert_uint_eq(real.words[0], 0);
+	ck_assert_uint_eq(real.words[1], 7);
+}
+END_TEST
+
 /* Where the controller is not enabled, the first level above that has the file. */
 START_TEST(cpuset_of_a_parent)
 {
@@ -846,6 +866,7 @@ Suite *cq_test_view(void)
 	tcase_add_test(tests, spread_stays);
 	tcase_add_test(tests, spread_is_within_the_real_cpus);
 	tcase_add_test(tests, cpuset_of_the_first_thread);
+	tcase_add_test(tests, cpuset_moves_beyond_what_was_given);
 	tcase_add_test(tests, cpuset_of_a_parent);
 	tcase_add_test(tests, cpusets);
 	tcase_add_test(tests, is_all);
