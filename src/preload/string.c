@@ -6,6 +6,7 @@
  */
 #include <stddef.h>
 #include <string.h>
+#include <strings.h>
 
 /* From how many bytes on the CPU's own loop is quicker. */
 #define LONG_FILL 512
@@ -66,6 +67,12 @@ int memcmp(const void *a, const void *b, size_t size)
 			return *x < *y ? -1 : 1;
 	}
 	return 0;
+}
+
+/* clang's name for a comparison that asks only whether there is a difference. */
+int bcmp(const void *a, const void *b, size_t size)
+{
+	return memcmp(a, b, size);
 }
 
 void *memchr(const void *text, int byte, size_t size)
