@@ -85,7 +85,7 @@ is 'no program' "$(status_of guarded "$W" --init)" 125
 for program in static dynamic; do
 	for options in --default-signal --ignore-signal=CHLD --ignore-signal=HUP,PIPE,INT \
 		--block-signal=USR1,TERM,CHLD; do
-		env "$options" "./$program" state >direct 2>&1
+		guarded env "$options" "./$program" state >direct 2>&1
 		guarded env "$options" "$W" --init "./$program" state >by-init 2>&1
 		is "$program: what it is given, env $options" \
 			"$(diff direct by-init; tail -n 1 by-init)" 'children: none'
