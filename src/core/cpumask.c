@@ -11,23 +11,13 @@
 
 #define STATUS_BUDGET 65536
 
-/* The number of bits that are set in WORD. The compiler's own would be a call to its library, as not every x86-64 CPU
- * has the instruction (Hacker's Delight, 5-1). */
-static inline unsigned count_bits(uint64_t word)
-{
-	word -= word >> 1 & 0x5555555555555555;
-	word = (word & 0x3333333333333333) + (word >> 2 & 0x3333333333333333);
-	word = (word + (word >> 4)) & 0x0f0f0f0f0f0f0f0f;
-	return (unsigned)(word * 0x0101010101010101 >> 56);
-}
-
 unsigned cq_cpumask_count(const uint64_t *mask, size_t words)
 {
 	unsigned count = 0;
 
 	for (size_t i = 0; i < words; i++) {
 		if (mask[i]) /* most words of most masks are empty */
-			count += count_bits(mask[i]);
+			count += cq_cpumask_count_bits(mask[i]);
 	}
 	return count;
 }
@@ -54,7 +44,7 @@ unsigned cq_cpumask_nth(const uint64_t *mask, size_t words, unsigned nth)
 	unsigned last = 0;
 
 	for (size_t i = 0; i < words; i++) {
-		unsigned here = count_bits(mask[i]);
+		unsigned here = cq_cpumask_count_bits(mask[i]);
 
 		if (here > nth)
 			return (unsigned)i * CQ_WORD_BITS + nth_bit(mask[i], nth);
@@ -91,11 +81,11 @@ static uint64_t keep_run_of_word(uint64_t word, unsigned first, unsigned count)
 {
 	uint64_t high = word & from_cpu(0, first), kept;
 
-	if (count >= 8 && count_bits(word) <= count) /* else found out sooner bit by bit */
+	if (count >= 8 && cq_cpumask_count_bits(word) <= count) /* else found out sooner bit by bit */
 		return word;
 	kept = lowest_bits(high, count);
 	if (kept == high) /* all of them, and there may be room for more */
-		kept |= lowest_bits(word ^ high, count - count_bits(kept));
+		kept |= lowest_bits(word ^ high, count - cq_cpumask_count_bits(kept));
 	return kept;
 }
 
@@ -118,7 +108,7 @@ void cq_cpumask_keep_run(uint64_t *mask, size_t words, unsigned first, unsigned 
 			uint64_t here = round == 0 ? mask[i] & high : mask[i] & ~high;
 			uint64_t kept = lowest_bits(here, left);
 
-			left -= count_bits(kept);
+			left -= cq_cpumask_count_bits(kept);
 			mask[i] ^= here ^ kept;
 		}
 	}

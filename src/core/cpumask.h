@@ -15,6 +15,16 @@ struct cq_cpumask {
 	uint64_t words[CQ_MASK_WORDS];
 };
 
+/* The number of bits that are set in WORD. The compiler's own would be a call to its library, as not every x86-64 CPU
+ * has the instruction (Hacker's Delight, 5-1). */
+static inline unsigned cq_cpumask_count_bits(uint64_t word)
+{
+	word -= word >> 1 & 0x5555555555555555;
+	word = (word & 0x3333333333333333) + (word >> 2 & 0x3333333333333333);
+	word = (word + (word >> 4)) & 0x0f0f0f0f0f0f0f0f;
+	return (unsigned)(word * 0x0101010101010101 >> 56);
+}
+
 /* How many CPUs there are in the mask. */
 unsigned cq_cpumask_count(const uint64_t *mask, size_t words);
 

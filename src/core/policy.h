@@ -10,6 +10,9 @@
 #define CQ_POLICY_MAX_COUNT 1000000
 #define CQ_POLICY_MAX_REFRESH 86400
 
+/* The policy that holds where no other is named. */
+#define CQ_POLICY_DEFAULT_FILE SYSCONFDIR "/cpuquota.conf"
+
 /* A policy file may not be larger, in bytes. */
 #define CQ_POLICY_FILE_BUDGET 65536
 

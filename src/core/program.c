@@ -242,6 +242,12 @@ bool cq_program_needs_trap(const struct cq_program *program)
 	return program->is_go || !program->has_interpreter || !cq_program_is_native(program);
 }
 
+bool cq_program_gives_rights(int fd, const struct stat *status)
+{
+	return status->st_mode & (S_ISUID | S_ISGID) ||
+	       cq_rawcall(SYS_fgetxattr, fd, (long)"security.capability", 0, 0) >= 0;
+}
+
 bool cq_program_is_go(const char *root, const char *executable)
 {
 	int fd = cq_open_below(root, executable);

@@ -5,6 +5,8 @@
 
 #include "base.h"
 
+#include <sys/stat.h>
+
 #define CQ_PROGRAM_NAME_MAX 256
 
 struct cq_program {
@@ -34,6 +36,10 @@ bool cq_program_is_native(const struct cq_program *program);
 /* True if the program asks the kernel itself, or cannot be given the preload library: built by Go, static, or made for
  * another machine than this library. */
 bool cq_program_needs_trap(const struct cq_program *program);
+
+/* True if whoever executes the file behind FD, of that STATUS, gets rights by it: setuid, setgid, file capabilities. A
+ * filter would take those from the program. */
+bool cq_program_gives_rights(int fd, const struct stat *status);
 
 /* True if EXECUTABLE, below ROOT, was built by Go; false for all that cannot be found out. */
 bool cq_program_is_go(const char *root, const char *executable);

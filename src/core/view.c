@@ -268,15 +268,6 @@ bool cq_view_has_limit_file(struct cq_view *view, int fd, const char *name)
 	return false;
 }
 
-static unsigned count_bits(unsigned byte)
-{
-	unsigned count = 0;
-
-	for (; byte; byte &= byte - 1)
-		count++;
-	return count;
-}
-
 /* True if the SIZE bytes of MASK, which has as many CPUs as the answer, are the run that the answer stands for. */
 static __attribute__((noinline)) bool is_shown(const void *mask, size_t size, const struct cq_cpumask *real,
 					       struct cq_answer answer)
@@ -296,7 +287,7 @@ bool cq_view_is_all(struct cq_view *view, const void *mask, size_t size, struct 
 	if (size > sizeof *ret_real)
 		size = sizeof *ret_real;
 	for (size_t i = 0; i < size; i++)
-		count += count_bits(((const unsigned char *)mask)[i]);
+		count += cq_cpumask_count_bits(((const unsigned char *)mask)[i]);
 	previous = unpack(atomic_load_explicit(&view->previous, memory_order_relaxed));
 	/* Most masks that programs set have another number of CPUs, and cost no look. */
 	if (answer.count && count != answer.count && (count != previous.count || count < 2))

@@ -23,7 +23,7 @@ static const char usage[] =
 	"Run PROGRAM so that it sees the CPUs that its cgroup's CPU limit pays for.\n"
 	"\n"
 	"  -p, --policy=FILE    take the policy from FILE, not from\n"
-	"                       " CQ_DEFAULT_POLICY "\n"
+	"                       " CQ_POLICY_DEFAULT_FILE "\n"
 	"  -s, --set=KEY=VALUE  set a key of the policy (round=floor); may be repeated\n"
 	"      --trap=WHEN      answer for programs that ask the kernel (Go, static):\n"
 	"                       auto (only where PROGRAM needs it), always, never\n"
@@ -127,10 +127,10 @@ static int check_policy(const char *file)
 		return CQ_EXIT_FAILED;
 	if (file && *file)
 		printf("%s: no errors\n", file);
-	else if (access(CQ_DEFAULT_POLICY, F_OK) == 0)
-		printf(CQ_DEFAULT_POLICY ": no errors\n");
+	else if (access(CQ_POLICY_DEFAULT_FILE, F_OK) == 0)
+		printf(CQ_POLICY_DEFAULT_FILE ": no errors\n");
 	else
-		printf(CQ_DEFAULT_POLICY ": not there; the built-in policy holds\n");
+		printf(CQ_POLICY_DEFAULT_FILE ": not there; the built-in policy holds\n");
 	return 0;
 }
 

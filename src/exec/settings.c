@@ -32,7 +32,7 @@ unsigned cq_settings_load(struct cq_policy *ret, const char *root, const char *e
 	struct problems problems = {.complain = complain};
 	struct cq_policy_source source = {
 		.root = root,
-		.default_file = CQ_DEFAULT_POLICY,
+		.default_file = CQ_POLICY_DEFAULT_FILE,
 		.executable = executable,
 		.environment = environment,
 		.problem = count_problem,

@@ -5,8 +5,6 @@
 
 #include "policy.h"
 
-#define CQ_DEFAULT_POLICY SYSCONFDIR "/cpuquota.conf"
-
 /* Loads the policy of EXECUTABLE (NULL: of no program in particular), with the default file below ROOT. COMPLAIN is told
  * of every error, if it is not NULL. Returns how many there were. */
 unsigned cq_settings_load(struct cq_policy *ret, const char *root, const char *executable,

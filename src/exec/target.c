@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/xattr.h>
 #include <unistd.h>
 
 /* What execvp(3) takes for PATH where the variable is not set. */
@@ -50,17 +49,10 @@ static int find_path(const char *name, char *ret, size_t size)
 	}
 }
 
-static bool gives_rights(int fd)
-{
-	struct stat status;
-
-	return (fstat(fd, &status) == 0 && status.st_mode & (S_ISUID | S_ISGID)) ||
-	       fgetxattr(fd, "security.capability", NULL, 0) >= 0;
-}
-
 static int look(struct cq_target *ret)
 {
 	char next[PATH_MAX];
+	struct stat status;
 	int r;
 
 	ret->gives_rights = false;
@@ -74,7 +66,7 @@ static int look(struct cq_target *ret)
 		if (!realpath(next, ret->executable))
 			strcpy(ret->executable, next);
 		r = cq_program_inspect(fd, &ret->program);
-		ret->gives_rights = gives_rights(fd);
+		ret->gives_rights = fstat(fd, &status) == 0 && cq_program_gives_rights(fd, &status);
 		if (r == -ENOEXEC)
 			is_script = cq_program_interpreter(fd, next, sizeof next) == 0;
 		close(fd);

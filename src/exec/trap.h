@@ -5,7 +5,9 @@
  * when the last process below the filter is gone.
  *
  * The watch is a child of this process that sends no signal when it ends, so that a program which becomes what this
- * process is, and waits for its children, does not meet one it never started (clone(2) on exit signals).
+ * process is, and waits for its children, does not meet one it never started (clone(2) on exit signals). Only that
+ * program: when it ends before its watch, the kernel gives the watch to a subreaper or to PID 1, as a child that does
+ * send SIGCHLD (kernel/exit.c, reparent_leader).
  */
 #ifndef CQ_TRAP_H
 #define CQ_TRAP_H

@@ -22,13 +22,6 @@
 /* More arguments than that are not handed over: the new list of them stands on the stack. */
 #define MAX_ARGUMENTS 2048
 
-/* Files that give rights when they are executed: a filter would take those from them, or they from it. */
-static bool gives_rights(int fd, const struct stat *status)
-{
-	return status->st_mode & (S_ISUID | S_ISGID) ||
-	       cq_rawcall(SYS_fgetxattr, fd, (long)"security.capability", 0, 0) >= 0;
-}
-
 static bool stat_fd(int fd, struct stat *ret)
 {
 	return cq_rawcall(SYS_fstat, fd, (long)ret, 0, 0) == 0;
@@ -93,7 +86,7 @@ static bool is_for_trap(int fd)
 {
 	struct stat status;
 
-	return file_needs_trap(fd) && stat_fd(fd, &status) && !gives_rights(fd, &status) && can_hand_over(&status) &&
+	return file_needs_trap(fd) && stat_fd(fd, &status) && !cq_program_gives_rights(fd, &status) && can_hand_over(&status) &&
 	       !cq_probe_trap();
 }
 

@@ -13,8 +13,6 @@
 #include <string.h>
 #include <sys/auxv.h>
 
-#define DEFAULT_POLICY SYSCONFDIR "/cpuquota.conf"
-
 #define EXEC_PATH_MAX 256
 
 extern char **environ;
@@ -135,7 +133,7 @@ static enum cq_state prepare(struct cq_view *view, void (*problem)(void *argumen
 	bool has_complained = false;
 	struct cq_policy_source source = {
 		.root = "/",
-		.default_file = DEFAULT_POLICY,
+		.default_file = CQ_POLICY_DEFAULT_FILE,
 		.executable = "/proc/self/exe",
 		.is_go = cq_next.getauxval ? is_go : NULL,
 		.environment = is_secure_execution() ? no_environment : cq_environment,
@@ -174,17 +172,6 @@ static __attribute__((constructor)) void start(int argc, char **arguments, char 
 		cq_exec_again(arguments, variables);
 }
 
-__attribute__((noinline)) bool cq_channel_answer_early(enum cq_channel channel, struct cq_answer *ret)
-{
-	struct cq_view view;
-
-	cq_next_resolve();
-	if (prepare(&view, say_nothing) != CQ_STATE_READY || !cq_channel_is_shown(&view.policy, channel))
-		return false;
-	*ret = cq_view_answer(&view);
-	return true;
-}
-
 /* Something to be found out from a view, with what belongs to it in ARGUMENT. */
 typedef bool question_fn(struct cq_view *view, void *argument);
 
@@ -195,6 +182,19 @@ static __attribute__((noinline)) bool ask_early(enum cq_channel channel, questio
 	cq_next_resolve();
 	return prepare(&view, say_nothing) == CQ_STATE_READY && cq_channel_is_shown(&view.policy, channel) &&
 	       question(&view, argument);
+}
+
+static bool find_answer(struct cq_view *view, void *argument)
+{
+	struct cq_answer *answer = argument;
+
+	*answer = cq_view_answer(view);
+	return true;
+}
+
+bool cq_channel_answer_early(enum cq_channel channel, struct cq_answer *ret)
+{
+	return ask_early(channel, find_answer, ret);
 }
 
 /* False where the policy leaves CHANNEL alone. */
