@@ -12,23 +12,7 @@
 suites=${CPUQUOTA_TEST_SUITES-trixie sid} # of which to run a root, besides the bullseye of the images
 
 # podman with a storage and settings of its own, so that the machine's are left alone.
-storage=$work/podman
-our_podman() {
-	podman --root "$storage/root" --runroot "$storage/run" --tmpdir "$storage/tmp" "$@"
-}
-CONTAINERS_CONF=$storage/containers.conf
-export CONTAINERS_CONF
-mkdir "$storage"
-cat >"$CONTAINERS_CONF" <<EOF
-[containers]
-default_ulimits = ["nofile=20000:20000", "nproc=32768:32768"]
-netns = "none"
-[engine]
-runtime = "runc"
-cgroup_manager = "cgroupfs"
-events_logger = "none"
-lock_type = "file"
-EOF
+use_private_podman "$work/podman"
 
 clean_up_containers() {
 	if command -v podman >/dev/null; then
@@ -37,10 +21,7 @@ clean_up_containers() {
 	fi
 	remove_container_cgroups
 	# What podman has mounted there, should it have failed.
-	awk -v below="$storage/" 'index($5, below) == 1 { print $5 }' /proc/self/mountinfo | sort -r |
-		while read -r point; do
-			umount "$point"
-		done
+	unmount_below "$podman_directory"
 	clean_up
 }
 trap clean_up_containers EXIT

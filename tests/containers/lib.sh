@@ -63,3 +63,41 @@ copy_root() {
 		--exclude=./usr/share/man -cf - . |
 		tar -C "$2" -xf -
 }
+
+# use_private_podman DIRECTORY: `our_podman` is then podman with all that it keeps below DIRECTORY, and no network.
+use_private_podman() {
+	podman_directory=$1
+	mkdir -p "$podman_directory"
+	CONTAINERS_CONF=$podman_directory/containers.conf
+	export CONTAINERS_CONF
+	cat >"$CONTAINERS_CONF" <<-'END'
+		[containers]
+		default_ulimits = ["nofile=20000:20000", "nproc=32768:32768"]
+		netns = "none"
+		[engine]
+		runtime = "runc"
+		cgroup_manager = "cgroupfs"
+		events_logger = "none"
+		lock_type = "file"
+	END
+}
+
+our_podman() {
+	podman --root "$podman_directory/root" --runroot "$podman_directory/run" --tmpdir "$podman_directory/tmp" "$@"
+}
+
+# unmount_below DIRECTORY: what is still mounted there. Only in a directory of this test's own: with a name that came out
+# empty, every mount of the machine would be below it.
+unmount_below() {
+	case $1 in
+	"${work:?}"/?*) ;;
+	*)
+		printf '# nothing is unmounted below "%s", which is not of this test\n' "$1"
+		return 1
+		;;
+	esac
+	awk -v below="$1/" 'index($5, below) == 1 { print $5 }' /proc/self/mountinfo | sort -r |
+		while read -r point; do
+			umount "$point"
+		done
+}

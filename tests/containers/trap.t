@@ -15,21 +15,7 @@
 engines=$work/engines
 mkdir "$engines"
 
-our_podman() {
-	podman --root "$engines/root" --runroot "$engines/run" --tmpdir "$engines/tmp" "$@"
-}
-CONTAINERS_CONF=$engines/containers.conf
-export CONTAINERS_CONF
-cat >"$CONTAINERS_CONF" <<END
-[containers]
-default_ulimits = ["nofile=20000:20000", "nproc=32768:32768"]
-netns = "none"
-[engine]
-runtime = "runc"
-cgroup_manager = "cgroupfs"
-events_logger = "none"
-lock_type = "file"
-END
+use_private_podman "$engines"
 
 our_docker() {
 	DOCKER_BUILDKIT=0 DOCKER_CONFIG=$engines/docker docker -H "unix://$engines/docker.sock" "$@"
@@ -63,10 +49,7 @@ clean_up_containers() {
 	fi
 	remove_container_cgroups
 	# What an engine has mounted there, should it have failed.
-	awk -v below="$engines/" 'index($5, below) == 1 { print $5 }' /proc/self/mountinfo | sort -r |
-		while read -r point; do
-			umount "$point"
-		done
+	unmount_below "$engines"
 	clean_up
 }
 trap clean_up_containers EXIT

@@ -168,38 +168,15 @@ start() {
 	rm "$work/questions" "$work/answers"
 }
 
+patience=3000 # milliseconds
+cpus=
+# shellcheck source=tests/system/follow.sh
+. "$top_srcdir/tests/system/follow.sh"
+
 # ask: puts GOMAXPROCS into $count.
 ask() {
 	(echo >&3) # a subshell, for the SIGPIPE if the program has died
 	read -r _ count <&4
-}
-
-stop() {
-	exec 3>&- 4<&-
-	wait
-}
-
-milliseconds() {
-	read -r uptime _ </proc/uptime
-	echo "${uptime%.*}${uptime#*.}0"
-}
-
-# follows DESCRIPTION COUNT: asked no later than 3 seconds after this call, the program gives the new answer.
-follows() {
-	deadline=$(($(milliseconds) + 3000))
-	while :; do
-		asked=$(milliseconds)
-		ask
-		if [ "$count" = "$2" ]; then
-			pass "$1"
-			return
-		fi
-		if [ "$asked" -ge "$deadline" ]; then
-			fail "$1" "still $count, not $2"
-			return
-		fi
-		sleep 0.05
-	done
 }
 
 # The descriptors of the cgroup's files that Go keeps open if it reads them itself.

@@ -36,38 +36,14 @@ start() {
 	rm "$work/questions" "$work/answers"
 }
 
+patience=2000 # milliseconds
+# shellcheck source=tests/system/follow.sh
+. "$top_srcdir/tests/system/follow.sh"
+
 # ask: puts the answer into $count and $cpus, and the process id into $program.
 ask() {
 	(echo >&3) # a subshell, for the SIGPIPE if the program has died
 	read -r count cpus program <&4
-}
-
-stop() {
-	exec 3>&- 4<&-
-	wait
-}
-
-milliseconds() {
-	read -r uptime _ </proc/uptime
-	echo "${uptime%.*}${uptime#*.}0"
-}
-
-# follows DESCRIPTION COUNT [CPUS]: asked no later than 2 seconds after this call, the program gives the new answer.
-follows() {
-	deadline=$(($(milliseconds) + 2000))
-	while :; do
-		asked=$(milliseconds)
-		ask
-		if [ "$count $cpus" = "$2 ${3-$cpus}" ]; then
-			pass "$1"
-			return
-		fi
-		if [ "$asked" -ge "$deadline" ]; then
-			fail "$1" "still $count ($cpus), not $2 ${3:+($3)}"
-			return
-		fi
-		sleep 0.05
-	done
 }
 
 # has_cpus DESCRIPTION COUNT: CPU count and mask agree.
