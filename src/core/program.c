@@ -22,8 +22,12 @@
 
 #if defined __x86_64__
 #define NATIVE_MACHINE EM_X86_64
+#define COMPATIBLE_MACHINE EM_386
+#define HAS_SHORT_POINTERS 1 /* x32 */
 #elif defined __aarch64__
 #define NATIVE_MACHINE EM_AARCH64
+#define COMPATIBLE_MACHINE EM_ARM
+#define HAS_SHORT_POINTERS 0
 #endif
 
 /* The beginning of the file, read at once: the headers and most often the notes are in it. */
@@ -56,9 +60,10 @@ struct segment {
 
 struct headers {
 	bool is_64bit;
+	uint16_t type; /* ET_* of elf(5) */
 	uint16_t machine;
 	uint64_t offset; /* of the program headers */
-	unsigned entry_size;
+	unsigned entry_size, real_entry_size; /* as they are to be, and as the file says */
 	unsigned count;
 	uint64_t section_offset; /* of the section headers */
 	unsigned section_count;
@@ -80,10 +85,12 @@ static int read_headers(const struct file *file, struct headers *ret)
 	if (memcmp(header.ident, ELFMAG, SELFMAG) != 0 || header.ident[EI_DATA] != native_order)
 		return -ENOEXEC;
 	ret->is_64bit = header.ident[EI_CLASS] == ELFCLASS64;
+	ret->type = header.elf32.e_type;
 	ret->machine = header.elf32.e_machine;
 	if (!ret->is_64bit) {
 		ret->offset = header.elf32.e_phoff;
 		ret->entry_size = sizeof(Elf32_Phdr);
+		ret->real_entry_size = header.elf32.e_phentsize;
 		ret->count = header.elf32.e_phnum;
 		ret->section_offset = header.elf32.e_shoff;
 		ret->section_count = header.elf32.e_shnum;
@@ -93,6 +100,7 @@ static int read_headers(const struct file *file, struct headers *ret)
 	r = read_at(file, 0, &header.elf64, sizeof header.elf64);
 	ret->offset = header.elf64.e_phoff;
 	ret->entry_size = sizeof(Elf64_Phdr);
+	ret->real_entry_size = header.elf64.e_phentsize;
 	ret->count = header.elf64.e_phnum;
 	ret->section_offset = header.elf64.e_shoff;
 	ret->section_count = header.elf64.e_shnum;
@@ -177,6 +185,13 @@ static bool has_go_section(const struct file *file, const struct headers *header
 	return false;
 }
 
+/* What the kernel asks for before it looks further (fs/binfmt_elf.c, load_elf_binary, load_elf_phdrs). */
+static bool is_program(const struct headers *headers)
+{
+	return (headers->type == ET_EXEC || headers->type == ET_DYN) && headers->real_entry_size == headers->entry_size &&
+	       headers->count > 0;
+}
+
 int cq_program_inspect(int fd, struct cq_program *ret)
 {
 	struct file file = {.fd = fd};
@@ -191,6 +206,8 @@ int cq_program_inspect(int fd, struct cq_program *ret)
 	r = read_headers(&file, &headers);
 	if (r < 0)
 		return r;
+	if (!is_program(&headers))
+		return -ENOEXEC;
 	program.is_64bit = headers.is_64bit;
 	program.machine = headers.machine;
 	for (unsigned i = 0; i < headers.count && i < MAX_PROGRAM_HEADERS; i++) {
@@ -237,9 +254,16 @@ bool cq_program_is_native(const struct cq_program *program)
 	return program->is_64bit && program->machine == NATIVE_MACHINE;
 }
 
+/* True if this machine's kernel may execute the program: it is native or of the older machine that this one still is. */
+static bool is_runnable(const struct cq_program *program)
+{
+	return cq_program_is_native(program) || program->machine == COMPATIBLE_MACHINE ||
+	       (program->machine == NATIVE_MACHINE && HAS_SHORT_POINTERS);
+}
+
 bool cq_program_needs_trap(const struct cq_program *program)
 {
-	return program->is_go || !program->has_interpreter || !cq_program_is_native(program);
+	return is_runnable(program) && (program->is_go || !program->has_interpreter || !cq_program_is_native(program));
 }
 
 bool cq_program_gives_rights(int fd, const struct stat *status)

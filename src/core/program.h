@@ -17,7 +17,7 @@ struct cq_program {
 };
 
 /* Looks at the ELF headers of the file behind FD, whose offset it does not move. Returns 0, -ENOEXEC if it is not an ELF
- * file of this machine's byte order, or another -Exxx if it cannot be read. */
+ * program of this machine's byte order, or another -Exxx if it cannot be read. */
 int cq_program_inspect(int fd, struct cq_program *ret);
 
 /* True if one of the ELF notes in SIZE bytes at NOTES is Go's. */
@@ -33,8 +33,8 @@ int cq_program_interpreter(int fd, char *ret, size_t size);
 /* True if the program is for the machine that this library is for. */
 bool cq_program_is_native(const struct cq_program *program);
 
-/* True if the program asks the kernel itself, or cannot be given the preload library: built by Go, static, or made for
- * another machine than this library. */
+/* True if the program can run here and asks the kernel itself, or cannot be given the preload library: built by Go,
+ * static, or made for 32-bit machines. */
 bool cq_program_needs_trap(const struct cq_program *program);
 
 /* True if whoever executes the file behind FD, of that STATUS, gets rights by it: setuid, setgid, file capabilities. A

@@ -3,6 +3,8 @@
  * On which CPUs threads may run: sched_getaffinity(2), sched_setaffinity(2) and their relatives. The kernel is asked
  * directly, which is all that libc does, so that an allocator may ask while it starts and nothing is looked up yet.
  */
+#include "affinity.h"
+
 #include "next.h"
 #include "rawcall.h"
 #include "start.h"
@@ -68,18 +70,64 @@ static size_t read_size(size_t size, struct cq_cpumask *scratch)
 	return most > 0 && size > (size_t)most ? (size_t)most : size;
 }
 
+/* The thread whose mask was the first that this program has set, if it was set to all that is shown; NONE_SET before. */
+static pid_t pinned_thread;
+#define NONE_SET 0
+#define OTHERS_SET (-1)
+
+static pid_t own_thread(void)
+{
+	return (pid_t)cq_rawcall(SYS_gettid, 0, 0, 0, 0);
+}
+
+static void note_set(pid_t thread, bool is_all)
+{
+	pid_t none = NONE_SET, noted = !is_all ? OTHERS_SET : thread ? thread : own_thread();
+
+	if (!__atomic_compare_exchange_n(&pinned_thread, &none, noted, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+		__atomic_store_n(&pinned_thread, OTHERS_SET, __ATOMIC_RELAXED);
+}
+
 /* Returns 0 or -Exxx. The kernel looks at MASK first, so that a bad address is its EFAULT and no crash. */
 static int set_affinity(pid_t thread, size_t size, const void *mask)
 {
 	struct cq_cpumask real;
 	long r = cq_raw_sched_setaffinity(thread, size, mask);
+	bool is_all;
 
 	if (r < 0 || !is_own_thread(thread))
 		return (int)r;
 	/* All that it was shown means all that it has. If that fails it has what it asked for. */
-	if (cq_channel_is_all(mask, read_size(size, &real), &real))
+	is_all = cq_channel_is_all(mask, read_size(size, &real), &real);
+	if (is_all)
 		cq_raw_sched_setaffinity(thread, sizeof real, &real);
+	note_set(thread, is_all);
 	return 0;
+}
+
+/* The kilobyte of stack is not that of every exec. */
+static __attribute__((noinline)) bool set_shown(pid_t thread)
+{
+	struct cq_cpumask shown;
+
+	return cq_channel_mask(CQ_CHANNEL_AFFINITY, &shown) &&
+	       cq_raw_sched_setaffinity(thread, sizeof shown, &shown) >= 0;
+}
+
+bool cq_affinity_pin_for_exec(void)
+{
+	pid_t thread = __atomic_load_n(&pinned_thread, __ATOMIC_RELAXED);
+
+	/* A child that was forked is another thread. */
+	return thread > 0 && thread == own_thread() && set_shown(thread);
+}
+
+void cq_affinity_unpin(void)
+{
+	struct cq_cpumask shown, real;
+
+	if (cq_channel_mask(CQ_CHANNEL_AFFINITY, &shown) && cq_channel_is_all(&shown, sizeof shown, &real))
+		cq_raw_sched_setaffinity(0, sizeof real, &real);
 }
 
 static int report(int r)
@@ -115,9 +163,12 @@ static __attribute__((noinline)) int set_affinity_of_other(pthread_t thread, siz
 	struct cq_cpumask real;
 	int error = cq_next.pthread_setaffinity_np(thread, size, mask);
 
-	if (!error && cq_channel_is_all(mask, read_size(size, &real), &real))
+	if (error)
+		return error;
+	if (cq_channel_is_all(mask, read_size(size, &real), &real))
 		cq_next.pthread_setaffinity_np(thread, sizeof real, (const cpu_set_t *)&real);
-	return error;
+	note_set(0, false);
+	return 0;
 }
 
 CQ_EXPORT int pthread_setaffinity_np(pthread_t thread, size_t size, const cpu_set_t *mask)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "exec.h"
 
+#include "affinity.h"
 #include "next.h"
 #include "probe.h"
 #include "program.h"
@@ -55,15 +56,16 @@ static bool is_executable(int fd)
 	return r == 0;
 }
 
-/* True if what the file behind FD starts needs a trap: it does itself or, if it is a script, its interpreter does. */
-static bool file_needs_trap(int fd)
+/* True if what the file behind FD starts needs a trap: it does itself or, if it is a script and INTERPRETERS of
+ * interpreters may be followed, the last one does. */
+static bool file_needs_trap(int fd, int interpreters)
 {
 	struct cq_program program;
 	char interpreter[256];
 	bool needs = false;
 	int opened = -1;
 
-	for (int i = 0; i < CQ_PROGRAM_MAX_INTERPRETERS; i++) {
+	for (int i = 0; i <= interpreters; i++) {
 		int r = is_executable(fd) ? cq_program_inspect(fd, &program) : -EACCES;
 
 		if (r == 0)
@@ -82,11 +84,11 @@ static bool file_needs_trap(int fd)
 }
 
 /* True if the file behind FD is to be executed by way of cpuquota-exec. */
-static bool is_for_trap(int fd)
+static bool is_for_trap(int fd, int interpreters)
 {
 	struct stat status;
 
-	return file_needs_trap(fd) && stat_fd(fd, &status) && !cq_program_gives_rights(fd, &status) && can_hand_over(&status) &&
+	return file_needs_trap(fd, interpreters) && stat_fd(fd, &status) && !cq_program_gives_rights(fd, &status) && can_hand_over(&status) &&
 	       !cq_probe_trap();
 }
 
@@ -99,17 +101,18 @@ static bool may_hand_over(void)
 	       policy->affinity == CQ_AFFINITY_SHOWN;
 }
 
+/* A name in /proc may mean another file in the process after the first exec: /proc/self/exe does. */
 static bool path_is_for_trap(const char *path)
 {
 	bool is;
 	int fd;
 
-	if (!path || !may_hand_over())
+	if (!path || strncmp(path, "/proc/", 6) == 0 || !may_hand_over())
 		return false;
 	fd = cq_open_below("/", path);
 	if (fd < 0)
 		return false;
-	is = is_for_trap(fd);
+	is = is_for_trap(fd, CQ_PROGRAM_MAX_INTERPRETERS - 1);
 	cq_raw_close(fd);
 	return is;
 }
@@ -152,11 +155,66 @@ static __attribute__((noinline)) void hand_over(const char *option, const char *
 	}
 }
 
+/* A program that is named by a descriptor: "--hand-over-fd NUMBER:COPY". The descriptor itself may be closed by the first
+ * exec; the copy is not, and cpuquota-exec puts it back in its place. Not a script, whose interpreter could open it, or
+ * not, by that number. */
+static __attribute__((noinline)) void hand_over_fd(int fd, char *const *arguments, char *const *variables)
+{
+	struct cq_message numbers = {.length = 0};
+	int copy;
+
+	if (!may_hand_over() || !is_for_trap(fd, 0))
+		return;
+	copy = (int)cq_rawcall(SYS_fcntl, fd, F_DUPFD, 3, 0);
+	if (copy < 0)
+		return;
+	cq_message_add_number(&numbers, (uint64_t)fd);
+	cq_message_add_string(&numbers, ":");
+	cq_message_add_number(&numbers, (uint64_t)copy);
+	hand_over("--hand-over-fd", numbers.text, arguments, variables);
+	cq_raw_close(copy);
+}
+
+/* The descriptor that PATH names ("/proc/self/fd/3"), or -1. */
+static int descriptor_in(const char *path)
+{
+	static const char *const directories[] = {"/proc/self/fd/", "/dev/fd/"};
+	uint64_t number;
+
+	for (size_t i = 0; i < CQ_ARRAY_SIZE(directories); i++) {
+		size_t length = strlen(directories[i]);
+		const char *p = path + length;
+
+		if (strncmp(path, directories[i], length) == 0 && cq_text_number(&p, INT32_MAX, &number) && !*p)
+			return (int)number;
+	}
+	return -1;
+}
+
+static void hand_over_path(const char *path, char *const *arguments, char *const *variables)
+{
+	int fd = path ? descriptor_in(path) : -1;
+
+	if (fd >= 0)
+		hand_over_fd(fd, arguments, variables);
+	else if (path_is_for_trap(path))
+		hand_over("--hand-over", path, arguments, variables);
+}
+
+/* What all of these return where their call did: R. */
+static int not_executed(bool is_pinned, int r)
+{
+	if (is_pinned)
+		cq_affinity_unpin();
+	return r;
+}
+
 static int execute(const char *path, char *const *arguments, char *const *variables)
 {
-	if (path_is_for_trap(path))
-		hand_over("--hand-over", path, arguments, variables);
-	return cq_next.execve(path, arguments, variables);
+	bool is_pinned = cq_affinity_pin_for_exec();
+
+	hand_over_path(path, arguments, variables);
+	return not_executed(is_pinned, cq_next.execve(path, arguments, variables));
 }
 
 /* Finds NAME as execvp does. Returns NAME itself, or RET; NULL where there is no such file, or its path is too long. */
@@ -187,10 +245,10 @@ static int execute_found(const char *name, char *const *arguments, char *const *
 {
 	char buffer[CQ_PATH_MAX];
 	const char *path = may_hand_over() ? search(name, buffer, sizeof buffer) : NULL;
+	bool is_pinned = cq_affinity_pin_for_exec();
 
-	if (path_is_for_trap(path))
-		hand_over("--hand-over", path, arguments, variables);
-	return cq_next.execvpe(name, arguments, variables);
+	hand_over_path(path, arguments, variables);
+	return not_executed(is_pinned, cq_next.execvpe(name, arguments, variables));
 }
 
 CQ_EXPORT int execve(const char *path, char *const *arguments, char *const *variables)
@@ -262,30 +320,13 @@ CQ_EXPORT int execle(const char *path, const char *argument, ...)
 	return execute(path, arguments, variables);
 }
 
-/* A program that is named by a descriptor: "--hand-over-fd NUMBER:COPY". The descriptor itself may be closed by the first
- * exec; the copy is not, and cpuquota-exec puts it back in its place. */
-static __attribute__((noinline)) void hand_over_fd(int fd, char *const *arguments, char *const *variables)
-{
-	struct cq_message numbers = {.length = 0};
-	int copy;
-
-	if (!may_hand_over() || !is_for_trap(fd))
-		return;
-	copy = (int)cq_rawcall(SYS_fcntl, fd, F_DUPFD, 3, 0);
-	if (copy < 0)
-		return;
-	cq_message_add_number(&numbers, (uint64_t)fd);
-	cq_message_add_string(&numbers, ":");
-	cq_message_add_number(&numbers, (uint64_t)copy);
-	hand_over("--hand-over-fd", numbers.text, arguments, variables);
-	cq_raw_close(copy);
-}
-
 CQ_EXPORT int fexecve(int fd, char *const *arguments, char *const *variables)
 {
+	bool is_pinned = cq_affinity_pin_for_exec();
+
 	if (fd >= 0)
 		hand_over_fd(fd, arguments, variables);
-	return cq_next.fexecve(fd, arguments, variables);
+	return not_executed(is_pinned, cq_next.fexecve(fd, arguments, variables));
 }
 
 /* The kernel may be given no path at all, which the C library's declaration does not foresee. */
@@ -296,14 +337,16 @@ static __attribute__((noinline)) void hand_over_at(int directory, const char *pa
 		return;
 	if (directory >= 0 && !*path && flags == AT_EMPTY_PATH)
 		hand_over_fd(directory, arguments, variables);
-	else if ((directory == AT_FDCWD || *path == '/') && !flags && path_is_for_trap(path))
-		hand_over("--hand-over", path, arguments, variables);
+	else if ((directory == AT_FDCWD || *path == '/') && !flags)
+		hand_over_path(path, arguments, variables);
 }
 
 CQ_EXPORT int execveat(int directory, const char *path, char *const *arguments, char *const *variables, int flags)
 {
+	bool is_pinned = cq_affinity_pin_for_exec();
+
 	hand_over_at(directory, path, arguments, variables, flags);
-	return cq_next.execveat(directory, path, arguments, variables, flags);
+	return not_executed(is_pinned, cq_next.execveat(directory, path, arguments, variables, flags));
 }
 
 /* Returns as posix_spawn does, or -1 if the program is not to be handed over, or cannot be. */
@@ -351,7 +394,7 @@ static bool is_own_file(const char *path)
 		return false;
 	other = cq_raw_openat(AT_FDCWD, path, O_PATH | O_CLOEXEC);
 	is = other >= 0 && stat_fd(fd, &own) && stat_fd(other, &named) && own.st_ino == named.st_ino &&
-	     own.st_dev == named.st_dev && is_for_trap(fd);
+	     own.st_dev == named.st_dev && is_for_trap(fd, 0);
 	if (other >= 0)
 		cq_raw_close(other);
 	cq_raw_close(fd);

@@ -61,13 +61,20 @@ for cpu in $available; do
 	is "taskset -c $cpu is respected" "$(taskset -c "$cpu" env LD_PRELOAD="$library" "$programs/ask")" '1 1 1 1 1'
 	is "taskset -c $cpu, preloaded itself: its program sees that CPU" \
 		"$(with count=1 taskset -c "$cpu" "$programs/ask" cpus)" "$cpu"
-	# The one CPU that is shown is all that there is: pinned to it, and not pinned, are the same there.
-	if [ "$cpu" != "$(with count=1 "$programs/ask" cpus)" ]; then
-		is "taskset -c $cpu, preloaded itself: so does the kernel" \
-			"$(with count=1 taskset -c "$cpu" grep Cpus_allowed_list /proc/self/status)" "Cpus_allowed_list:	$cpu"
-	fi
+	is "taskset -c $cpu, preloaded itself: so does the kernel" \
+		"$(with count=1 taskset -c "$cpu" grep Cpus_allowed_list /proc/self/status)" "Cpus_allowed_list:	$cpu"
 	is "taskset -c $cpu: the CPU it is" \
 		"$(taskset -c "$cpu" env LD_PRELOAD="$library" CPUQUOTA=count=1 "$programs/ask" cpus)" "$cpu"
 done
+
+# Just the CPUs that are shown: saved and put back they are all that there is, for another program they are what they say.
+allowed() { with count=1 "$programs/become" "$1" grep Cpus_allowed_list /proc/self/status 2>&1 | cut -f 2; }
+all=$(allowed child)
+is 'a child is not pinned' "$all" "$(grep Cpus_allowed_list /proc/self/status | cut -f 2)"
+one=$(with count=1 "$programs/ask" cpus)
+is 'what a launcher sets is for its program' "$(allowed at-once)" "$one"
+is 'an exec that fails changes nothing, and the next one does' "$(allowed failing)" "$one"
+is 'put back after a pin, it is all for the next program too' "$(allowed after-pin)" "$all"
+is 'another thread that executes is not pinned' "$(allowed sibling)" "$all"
 
 done_testing
