@@ -188,8 +188,7 @@ static bool has_go_section(const struct file *file, const struct headers *header
 /* What the kernel asks for before it looks further (fs/binfmt_elf.c, load_elf_binary, load_elf_phdrs). */
 static bool is_program(const struct headers *headers)
 {
-	return (headers->type == ET_EXEC || headers->type == ET_DYN) && headers->real_entry_size == headers->entry_size &&
-	       headers->count > 0;
+	return (headers->type == ET_EXEC || headers->type == ET_DYN) && headers->real_entry_size == headers->entry_size;
 }
 
 int cq_program_inspect(int fd, struct cq_program *ret)

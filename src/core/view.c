@@ -226,6 +226,22 @@ static __attribute__((noinline)) struct cq_answer refresh(struct cq_view *view, 
 	return keep(view, r, before, answer, now);
 }
 
+/* What is known or, if that is nothing, all CPUs. */
+static __attribute__((noinline)) struct cq_answer frozen_answer(const struct cq_view *view)
+{
+	uint64_t packed = atomic_load_explicit(&view->packed, memory_order_acquire);
+	const uint64_t *given = view->given.words;
+
+	return packed ? unpack(packed)
+		      : (struct cq_answer){cq_cpumask_count(given, CQ_MASK_WORDS), cq_cpumask_nth(given, CQ_MASK_WORDS, 0)};
+}
+
+void cq_view_freeze(struct cq_view *view)
+{
+	cq_view_answer(view);
+	atomic_store_explicit(&view->is_frozen, true, memory_order_relaxed);
+}
+
 struct cq_answer cq_view_answer(struct cq_view *view)
 {
 	uint64_t packed = atomic_load_explicit(&view->packed, memory_order_acquire);
@@ -233,6 +249,8 @@ struct cq_answer cq_view_answer(struct cq_view *view)
 
 	if (packed && !view->policy.refresh)
 		return unpack(packed);
+	if (atomic_load_explicit(&view->is_frozen, memory_order_relaxed))
+		return frozen_answer(view);
 	now = view->now();
 	if (packed && ((now - packed) & TIME_MASK) < (uint64_t)view->policy.refresh * 1000)
 		return unpack(packed);
@@ -243,8 +261,13 @@ struct cq_answer cq_view_look(struct cq_view *view, struct cq_cpumask *ret_real)
 {
 	uint64_t before = atomic_load_explicit(&view->packed, memory_order_acquire);
 	struct cq_answer answer;
-	int r = look(view, ret_real, &answer);
+	int r;
 
+	if (atomic_load_explicit(&view->is_frozen, memory_order_relaxed)) {
+		memmove(ret_real, &view->given, sizeof *ret_real);
+		return frozen_answer(view);
+	}
+	r = look(view, ret_real, &answer);
 	return keep(view, r, before, answer, view->now());
 }
 
@@ -327,6 +350,7 @@ int cq_view_init(struct cq_view *view, const char *root, uint64_t (*now)(void))
 	atomic_init(&view->packed, 0);
 	atomic_init(&view->previous, 0);
 	atomic_init(&view->follows_cpuset, FOLLOWS_UNKNOWN);
+	atomic_init(&view->is_frozen, false);
 	atomic_init(&view->identity, 0);
 	for (size_t i = 0; i < CQ_ARRAY_SIZE(view->places); i++)
 		atomic_init(&view->places[i].sequence, 0);

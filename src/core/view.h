@@ -43,6 +43,7 @@ struct cq_view {
 	_Atomic uint64_t packed;  /* the answer and its time stamp; 0: none yet */
 	_Atomic uint64_t previous; /* the answer before, as long as another one; 0: none */
 	_Atomic uint32_t follows_cpuset; /* whether GIVEN was all of the cpuset: 0 not known yet, 1 yes, 2 no */
+	_Atomic bool is_frozen;
 	_Atomic uint64_t identity; /* of the container, for mask=spread; 0: not known yet */
 	struct cq_view_place places[2];
 };
@@ -56,6 +57,10 @@ struct cq_answer cq_view_answer(struct cq_view *view);
 
 /* Makes the answer anew, and with it the real CPUs that it is a part of. */
 struct cq_answer cq_view_look(struct cq_view *view, struct cq_cpumask *ret_real);
+
+/* Makes the answer anew, if it has grown old, for the last time: from then on nothing is read, and the real CPUs are taken
+ * to be those that were given. */
+void cq_view_freeze(struct cq_view *view);
 
 /* True if the file behind FD is NAME in one of the directories, from this process's cgroup up, whose limits count. */
 bool cq_view_has_limit_file(struct cq_view *view, int fd, const char *name);

@@ -29,6 +29,8 @@ static bool is_own_thread(pid_t thread)
 {
 	if (!thread)
 		return true;
+	if (cq_channel_is_frozen())
+		return false; /* that cannot be found out, then */
 	return cq_rawcall(SYS_tgkill, cq_rawcall(SYS_getpid, 0, 0, 0, 0), thread, 0, 0) == 0;
 }
 
@@ -82,7 +84,10 @@ static pid_t own_thread(void)
 
 static void note_set(pid_t thread, bool is_all)
 {
-	pid_t none = NONE_SET, noted = !is_all ? OTHERS_SET : thread ? thread : own_thread();
+	pid_t none = NONE_SET, noted;
+
+	is_all = is_all && !cq_channel_is_frozen();
+	noted = !is_all ? OTHERS_SET : thread ? thread : own_thread();
 
 	if (!__atomic_compare_exchange_n(&pinned_thread, &none, noted, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
 		__atomic_store_n(&pinned_thread, OTHERS_SET, __ATOMIC_RELAXED);

@@ -98,7 +98,7 @@ static bool may_hand_over(void)
 	const struct cq_policy *policy = &cq_view.policy;
 
 	return __atomic_load_n(&cq_state, __ATOMIC_ACQUIRE) == CQ_STATE_READY && policy->trap != CQ_TRAP_NEVER &&
-	       policy->affinity == CQ_AFFINITY_SHOWN;
+	       policy->affinity == CQ_AFFINITY_SHOWN && !cq_channel_is_frozen();
 }
 
 /* A name in /proc may mean another file in the process after the first exec: /proc/self/exe does. */

@@ -152,7 +152,7 @@ static __attribute__((noinline)) void look_at(int fd, const char *path, int flag
 {
 	const struct shown_file *file;
 
-	if (fd < 0 || flags & ~PLAIN_FLAGS || (flags & O_ACCMODE) != O_RDONLY)
+	if (fd < 0 || flags & ~PLAIN_FLAGS || (flags & O_ACCMODE) != O_RDONLY || cq_channel_is_frozen())
 		return;
 	file = recognize(path);
 	if (file)

@@ -111,6 +111,12 @@ static int without_pthread_create(pthread_t *ret_thread, const pthread_attr_t *a
 	return EAGAIN;
 }
 
+static int without_prctl(int option, unsigned long a, unsigned long b, unsigned long c, unsigned long d)
+{
+	(void)option, (void)a, (void)b, (void)c, (void)d;
+	return fail();
+}
+
 #define without_open64 without_open
 #define without_openat64 without_openat
 #define without___open64_2 without___open_2

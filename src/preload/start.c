@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <link.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <string.h>
 #include <sys/auxv.h>
 
@@ -242,6 +243,17 @@ static bool find_mask(struct cq_view *view, void *argument)
 bool cq_channel_mask(enum cq_channel channel, struct cq_cpumask *ret)
 {
 	return ask(channel, find_mask, ret);
+}
+
+void cq_channel_freeze(void)
+{
+	if (__atomic_load_n(&cq_state, __ATOMIC_ACQUIRE) == CQ_STATE_READY)
+		cq_view_freeze(&cq_view);
+}
+
+bool cq_channel_is_frozen(void)
+{
+	return atomic_load_explicit(&cq_view.is_frozen, memory_order_relaxed);
 }
 
 struct file_question {

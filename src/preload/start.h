@@ -17,6 +17,12 @@ enum cq_channel {
 	CQ_CHANNEL_MALLOC_ARENAS,
 };
 
+/* What is known stays, and nothing is read any more. */
+void cq_channel_freeze(void);
+
+/* True once that was done: whoever would make system calls that the program does not ask for is to leave them. */
+bool cq_channel_is_frozen(void);
+
 enum cq_state { CQ_STATE_EARLY, CQ_STATE_READY, CQ_STATE_OFF };
 
 /* Set by the constructor, and never again. */

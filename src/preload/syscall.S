@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * syscall(): two system calls are the library's own; all others go on to the next definition by a jump, so that what the
- * kernel does to the stack of the caller (clone, vfork) it does to the caller's and not to a frame of this library.
+ * syscall(): the calls of affinity are the library's own, and it has to know of those that make a sandbox; all others go
+ * on to the next definition by a jump, so that what the kernel does to the stack of the caller (clone, vfork) it does to
+ * the caller's and not to a frame of this library.
  *
  * cq_syscall_itself is what libc's syscall() does, for calls that come before the constructor has looked libc's up.
  */
@@ -19,6 +20,10 @@ syscall:
 	je	cq_syscall_sched_getaffinity
 	cmpl	$SYS_sched_setaffinity, %edi
 	je	cq_syscall_sched_setaffinity
+	cmpl	$SYS_seccomp, %edi
+	je	cq_syscall_sandbox
+	cmpl	$SYS_prctl, %edi
+	je	cq_syscall_sandbox
 	jmp	*cq_next(%rip)
 	.cfi_endproc
 	.size	syscall, . - syscall
@@ -64,6 +69,10 @@ syscall:
 	b.eq	cq_syscall_sched_getaffinity
 	cmp	w0, #SYS_sched_setaffinity
 	b.eq	cq_syscall_sched_setaffinity
+	cmp	w0, #SYS_seccomp
+	b.eq	cq_syscall_sandbox
+	cmp	w0, #SYS_prctl
+	b.eq	cq_syscall_sandbox
 	adrp	x16, cq_next
 	ldr	x16, [x16, :lo12:cq_next]
 	br	x16

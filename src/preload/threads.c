@@ -17,7 +17,7 @@ static bool is_set_by_user(void)
 {
 	const char *tunables = cq_environment("GLIBC_TUNABLES");
 
-	return cq_environment("MALLOC_ARENA_MAX") || (tunables && strstr(tunables, "glibc.malloc.arena_max"));
+	return cq_environment("MALLOC_ARENA_MAX") || (tunables && strstr(tunables, "glibc.malloc.arena_"));
 }
 
 static __attribute__((noinline)) void limit_arenas(void)

@@ -45,6 +45,9 @@ else
 		no-descriptors-later closed-descriptors small-thread-stack pinned cleared-environment; do
 		checks "$place" hooked "$programs/places" "$place" 1 1
 	done
+	for call in prctl seccomp syscall; do
+		checks "a sandbox by $call" hooked "$programs/sandbox" "$call" 1 1
+	done
 	checks 'vfork with refresh=0' hooked env CPUQUOTA=count=1,refresh=0 "$programs/places" vfork 1 1
 fi
 

@@ -14,9 +14,11 @@
 #if defined __x86_64__
 #define NATIVE EM_X86_64
 #define FOREIGN EM_AARCH64
+#define COMPATIBLE EM_386
 #else
 #define NATIVE EM_AARCH64
 #define FOREIGN EM_X86_64
+#define COMPATIBLE EM_ARM
 #endif
 
 #define NATIVE_ORDER (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? ELFDATA2LSB : ELFDATA2MSB)
@@ -668,17 +670,41 @@ START_TEST(interpreter_that_is_cut)
 }
 END_TEST
 
+/* What the kernel would refuse is no program: an object file, or one whose headers have another size. */
+START_TEST(not_executable)
+{
+	static const uint16_t types[] = {ET_NONE, ET_REL, ET_CORE};
+	struct cq_program program;
+	Elf64_Ehdr header;
+	struct image image;
+
+	put_header64(&image, NATIVE, 0, 0);
+	memcpy(&header, image.bytes, sizeof header);
+	for (size_t i = 0; i < CQ_ARRAY_SIZE(types); i++) {
+		header.e_type = types[i];
+		put(&image, 0, &header, sizeof header);
+		ck_assert_int_eq(inspect(image.bytes, image.size, &program), -ENOEXEC);
+	}
+	header.e_type = ET_DYN;
+	put(&image, 0, &header, sizeof header);
+	ck_assert_int_eq(inspect(image.bytes, image.size, &program), 0);
+	header.e_phentsize++;
+	put(&image, 0, &header, sizeof header);
+	ck_assert_int_eq(inspect(image.bytes, image.size, &program), -ENOEXEC);
+}
+END_TEST
+
 START_TEST(trap_is_needed)
 {
-	for (unsigned i = 0; i < 16; i++) {
-		struct cq_program program = {
-			.is_64bit = i & 1,
-			.has_interpreter = i & 2,
-			.is_go = i & 4,
-			.machine = i & 8 ? FOREIGN : NATIVE,
-		};
+	for (unsigned i = 0; i < 8; i++) {
+		struct cq_program program = {.is_64bit = i & 1, .has_interpreter = i & 2, .is_go = i & 4};
 
-		ck_assert_int_eq(cq_program_needs_trap(&program), i != 3);
+		program.machine = NATIVE; /* with short pointers, x32, on x86-64 only */
+		ck_assert_int_eq(cq_program_needs_trap(&program), (program.is_64bit || NATIVE == EM_X86_64) && i != 3);
+		program.machine = COMPATIBLE;
+		ck_assert(cq_program_needs_trap(&program));
+		program.machine = FOREIGN;
+		ck_assert(!cq_program_needs_trap(&program));
 	}
 }
 END_TEST
@@ -790,6 +816,7 @@ Suite *cq_test_program(void)
 	tcase_add_loop_test(tests, interpreter_of_script, 0, CQ_ARRAY_SIZE(scripts));
 	tcase_add_test(tests, interpreter_with_nul_bytes);
 	tcase_add_test(tests, interpreter_that_is_cut);
+	tcase_add_test(tests, not_executable);
 	tcase_add_test(tests, trap_is_needed);
 	tcase_add_test(tests, go_program_by_name);
 	tcase_add_test(tests, name_without_directory);
