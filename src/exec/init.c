@@ -136,7 +136,7 @@ static void leave_supervisor_behind(const struct cq_supervisor *supervisor)
 	if (supervisor->listener < 0 || getpid() == 1 || poll(&listener, 1, 0) != 0)
 		return;
 	if (fork() == 0)
-		cq_trap_watch(supervisor->view, supervisor->listener, supervisor->request, -1);
+		cq_trap_watch(supervisor->view, supervisor->listener, supervisor->request);
 }
 
 struct child {

@@ -2,6 +2,7 @@
 #include "launch.h"
 
 #include "init.h"
+#include "orphans.h"
 #include "probe.h"
 #include "settings.h"
 #include "trap.h"
@@ -219,6 +220,15 @@ static bool prepare_trap(struct launch *launch, const struct cq_policy *policy)
 	return r == 0;
 }
 
+static int plant_trap(const struct launch *launch)
+{
+	if (cq_orphans_pile_up()) {
+		explain(launch->target->path, "PID 1 reaps no orphans, and many are there", -EAGAIN);
+		return -EAGAIN;
+	}
+	return cq_trap_plant(launch->view, !launch->target->gives_rights);
+}
+
 int cq_launch(const struct cq_command *command, const struct cq_target *target, const struct cq_policy *policy, bool is_init)
 {
 	struct launch launch = {.command = command, .target = target};
@@ -240,7 +250,7 @@ int cq_launch(const struct cq_command *command, const struct cq_target *target, 
 		fprintf(stderr, "cpuquota-exec: --init: %s\n", strerror(-r));
 		return CQ_EXIT_FAILED;
 	}
-	r = has_trap ? cq_trap_plant(launch.view, !target->gives_rights) : 0;
+	r = has_trap ? plant_trap(&launch) : 0;
 	if (r < 0)
 		do_without_trap(&launch, r);
 	return execute(&launch);

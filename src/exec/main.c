@@ -4,6 +4,7 @@
 #include "policy.h"
 #include "settings.h"
 #include "target.h"
+#include "trap.h"
 #include "view.h"
 
 #include <errno.h>
@@ -263,6 +264,7 @@ int main(int argc, char **argv)
 	struct cq_command command = {.fd = -1};
 	const char *file;
 
+	cq_trap_note_arguments(argc, argv);
 	if (argc > 2 && strcmp(argv[1], "--hand-over") == 0)
 		return hand_over(false, argv[2], argv + 3);
 	if (argc > 2 && strcmp(argv[1], "--hand-over-fd") == 0)

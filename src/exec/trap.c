@@ -2,6 +2,7 @@
 #include "trap.h"
 
 #include "filter.h"
+#include "orphans.h"
 #include "probe.h"
 #include "supervisor.h"
 
@@ -74,13 +75,28 @@ static void close_range_of(unsigned first, unsigned last)
 		close((int)fd);
 }
 
-/* Lets go of all that belongs to the program: descriptors but LISTENER and SOCKET (-1: none), its directory, its signals,
- * its terminal. */
-static void detach(int listener, int socket)
-{
-	int first = socket < 0 || listener < socket ? listener : socket;
-	int last = listener > socket ? listener : socket;
+/* The arguments of this process, one behind the other (proc(5), cmdline). */
+static char *arguments_begin;
+static size_t arguments_size;
 
+void cq_trap_note_arguments(int count, char **arguments)
+{
+	if (count < 1)
+		return;
+	arguments_begin = arguments[0];
+	arguments_size = (size_t)(arguments[count - 1] + strlen(arguments[count - 1]) - arguments_begin);
+}
+
+static void set_name(const char *name)
+{
+	prctl(PR_SET_NAME, name);
+	if (arguments_size)
+		strncpy(arguments_begin, name, arguments_size); /* with zeros behind it */
+}
+
+/* Lets go of all that belongs to the program: descriptors but FD, its directory, its signals, its terminal. */
+static void detach(int fd)
+{
 	sigset_t all;
 
 	sigfillset(&all);
@@ -90,11 +106,9 @@ static void detach(int listener, int socket)
 	if (chdir("/") != 0) {
 		/* then it stays where it was */
 	}
-	if (first > 0)
-		close_range_of(0, (unsigned)first - 1);
-	if (last > first + 1)
-		close_range_of((unsigned)first + 1, (unsigned)last - 1);
-	close_range_of((unsigned)last + 1, ~0u);
+	if (fd > 0)
+		close_range_of(0, (unsigned)fd - 1);
+	close_range_of((unsigned)fd + 1, ~0u);
 }
 
 /* Gives back the pages of this program's code that only its start needed; what is needed again comes from the file. No
@@ -116,7 +130,7 @@ static void shed_code(void)
 
 static _Noreturn void supervise(struct cq_supervisor *supervisor)
 {
-	prctl(PR_SET_NAME, "cpuquota-trap");
+	set_name("cpuquota-trap");
 	shed_code();
 	cq_supervisor_abandon(supervisor); /* what the one before it has left */
 	while (cq_supervisor_wait(supervisor))
@@ -156,10 +170,11 @@ static _Noreturn void watch(struct cq_supervisor *supervisor, int signals)
 {
 	struct pollfd polled[] = {{.fd = supervisor->listener}, {.fd = signals, .events = POLLIN}};
 	struct signalfd_siginfo info;
-	pid_t process = start_supervisor(supervisor);
 	unsigned started = 1;
+	pid_t process;
 
-	prctl(PR_SET_NAME, "cpuquota-watch");
+	set_name(CQ_WATCH_NAME);
+	process = start_supervisor(supervisor);
 	while (process > 0) {
 		if (poll(polled, 2, -1) < 0)
 			continue;
@@ -182,28 +197,49 @@ struct seccomp_notif *cq_trap_new_request(void)
 	return request == MAP_FAILED ? NULL : request;
 }
 
-_Noreturn void cq_trap_watch(struct cq_view *view, int listener, struct seccomp_notif *request, int socket)
+/* Tells when a child ends or stops. Returns a descriptor, or -1. */
+static int signals_of_children(void)
 {
-	struct cq_supervisor supervisor = {.view = view, .listener = listener, .request = request};
 	sigset_t child;
-	int signals;
 
-	detach(listener, socket);
-	if (socket >= 0 && (send(socket, "", 1, MSG_NOSIGNAL) != 1 || close(socket) != 0))
-		_exit(1);
 	sigemptyset(&child);
 	sigaddset(&child, SIGCHLD);
-	signals = signalfd(-1, &child, SFD_CLOEXEC);
+	return signalfd(-1, &child, SFD_CLOEXEC);
+}
+
+_Noreturn void cq_trap_watch(struct cq_view *view, int listener, struct seccomp_notif *request)
+{
+	struct cq_supervisor supervisor = {.view = view, .listener = listener, .request = request};
+	int signals;
+
+	detach(listener);
+	signals = signals_of_children();
 	if (signals < 0)
-		_exit(1);
+		supervise(&supervisor);
 	watch(&supervisor, signals);
+}
+
+static int send_byte(int socket)
+{
+	return send(socket, "", 1, MSG_NOSIGNAL) == 1 ? 0 : -errno;
+}
+
+static int wait_for_byte(int socket)
+{
+	char byte;
+	ssize_t got;
+
+	do
+		got = read(socket, &byte, 1);
+	while (got < 0 && errno == EINTR);
+	return got == 1 ? 0 : -EPIPE;
 }
 
 int cq_trap_receive(int socket)
 {
-	int listener = receive_descriptor(socket);
+	int listener = send_byte(socket) == 0 ? receive_descriptor(socket) : -1;
 
-	if (listener >= 0 && send(socket, "", 1, MSG_NOSIGNAL) != 1) {
+	if (listener >= 0 && send_byte(socket) != 0) {
 		close(listener);
 		return -1;
 	}
@@ -212,27 +248,35 @@ int cq_trap_receive(int socket)
 
 int cq_trap_plant_for(int socket, bool may_take_rights)
 {
-	char taken;
-	int listener = cq_filter_install(may_take_rights), r;
+	int listener, r = wait_for_byte(socket);
 
+	if (r < 0)
+		return r;
+	listener = cq_filter_install(may_take_rights);
 	if (listener < 0)
 		return listener;
 	r = send_descriptor(socket, listener);
-	if (r == 0 && read(socket, &taken, 1) != 1)
-		r = -EPIPE;
+	if (r == 0)
+		r = wait_for_byte(socket);
 	close(listener);
 	return r;
 }
 
-/* The process that is to be the watch: takes the listener over, and says so when it has let go of all else. */
+/* The process that is to be the watch: lets go of all, gets what it needs, and only then asks for the listener. */
 static _Noreturn void become_watch(struct cq_view *view, int socket)
 {
-	struct seccomp_notif *request = cq_trap_new_request();
-	int listener = request ? receive_descriptor(socket) : -1;
+	struct cq_supervisor supervisor = {.view = view, .request = cq_trap_new_request()};
+	int signals;
 
-	if (listener < 0)
+	detach(socket);
+	signals = signals_of_children();
+	if (!supervisor.request || signals < 0)
 		_exit(1);
-	cq_trap_watch(view, listener, request, socket);
+	supervisor.listener = cq_trap_receive(socket);
+	if (supervisor.listener < 0)
+		_exit(1);
+	close(socket);
+	watch(&supervisor, signals);
 }
 
 /* Plants the trap with the watch at the other end of SOCKET, and lets the watch and its children write into this process

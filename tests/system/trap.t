@@ -24,7 +24,8 @@ fi
 cd "$work" || exit
 # Without -pie the places in the program are the same in each process.
 if ! "$cc" -O2 -static -no-pie -pthread -o trap-ask "$programs/trap-ask.c" >build.log 2>&1 ||
-	! "$cc" -O2 -o no-seccomp "$programs/no-seccomp.c" >>build.log 2>&1; then
+	! "$cc" -O2 -o no-seccomp "$programs/no-seccomp.c" >>build.log 2>&1 ||
+	! "$cc" -O2 -o careless "$programs/careless.c" >>build.log 2>&1; then
 	skip 'the trap' "no static program can be built: $(head -n 1 build.log)"
 	done_testing
 fi
@@ -312,6 +313,9 @@ succeeds 'the supervisor is small' [ "$memory" -le 600 ]
 is 'no descriptor of the program' "$(find "/proc/$supervisor/fd" "/proc/$watch/fd" -type l -exec readlink {} + |
 	grep -v -x -e 'anon_inode:.*' | head -n 3)" ''
 is 'no directory of the program' "$(readlink "/proc/$supervisor/cwd" "/proc/$watch/cwd" | sort -u)" /
+is 'not found by the command line of the program' \
+	"$(for process in "$watch" "$supervisor"; do tr '\0' ' ' <"/proc/$process/cmdline" | xargs; done)" 'cpuquota-watch
+cpuquota-trap'
 is 'no session of the program' "$(ps -o sid= -p "$supervisor" | xargs)" "$watch"
 stop
 
@@ -430,7 +434,33 @@ for kind in '' --init; do
 	done
 done
 
-# Nothing stays behind.
+# The same by the controller, in a preloaded shell: a filter without anyone to answer would be worse than none.
+pids=$(awk '$3 == "cgroup" && $4 ~ /(^|,)pids(,|$)/ { print $2; exit }' /proc/mounts)
+if [ "$pids" ] && mkdir "$pids/cpuquota-test.$$" 2>/dev/null; then
+	pids=$pids/cpuquota-test.$$
+	for number in 1 2 3 4; do
+		echo "$number" >"$pids/pids.max"
+		answer=$(guarded env LD_PRELOAD="$CPUQUOTA_LIBRARY" sh -c 'echo $$ >"$0/cgroup.procs" && exec "$A" once' "$pids" 2>&1)
+		if [ "$number" -eq 1 ]; then
+			is "pids.max $number" "$answer" "$all"
+		else
+			is "pids.max $number" "$answer" "$one"
+		fi
+		eventually rmdir "$pids" 2>/dev/null && mkdir "$pids"
+	done
+	rmdir "$pids"
+else
+	skip 'pids.max' 'no cgroup of the pids controller of version 1 can be made here'
+fi
+
+# Nothing stays behind, but where PID 1 does not reap: there it is no more than it can bear.
+in_namespace 'exec env LD_PRELOAD="$CPUQUOTA_LIBRARY" ./careless 40 "$A" once' >careless.out
+is 'PID 1 that reaps no orphans has 32 of them, and no more' "$(sort careless.out | uniq -c | xargs)" \
+	"$(printf '%s\n' "32 $one" "8 $all" '1 32 zombies' | sort -k 2 | xargs)"
+is 'PID 1 that reaps no orphans: none with --init' "$(in_namespace 'exec ./careless 5 "$W" --init "$A" once' | sort -u | xargs)" \
+	"$one 0 zombies"
+is 'PID 1 that reaps no orphans: none below one trap' \
+	"$(in_namespace 'exec "$W" --trap=always ./careless 5 "$A" once' | sort -u | xargs)" "$one 0 zombies"
 
 is 'two hundred at once leave nothing behind' "$(in_namespace 'for i in $(seq 200); do
 		"$W" "$A" expect "$one" || echo failed &
