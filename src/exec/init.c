@@ -44,18 +44,45 @@ static pid_t start_substitute(struct cq_supervisor *supervisor)
 	return process;
 }
 
-/* Stops as the program has stopped; a shell then takes the terminal, and says by SIGCONT when to go on. */
+/* Stops by a signal of the terminal, which the kernel does not let stop a process that no shell could continue: one of an
+ * orphaned process group (credentials(7)). */
+static void stop(void)
+{
+	sigset_t stop;
+
+	sigemptyset(&stop);
+	sigaddset(&stop, SIGTSTP);
+	signal(SIGTSTP, SIG_DFL);
+	kill(getpid(), SIGTSTP);
+	sigprocmask(SIG_UNBLOCK, &stop, NULL);
+	sigprocmask(SIG_BLOCK, &stop, NULL);
+}
+
+static void forward(const struct init *init, int signal)
+{
+	if (signal == SIGCONT) {
+		hand_on_terminal(init->terminal, getpgrp(), init->child);
+		/* All that have stopped with it. */
+		if (kill(-init->child, SIGCONT) == 0)
+			return;
+	}
+	kill(init->child, signal);
+}
+
+/* Stops as the program has stopped; a shell then takes the terminal, and says by SIGCONT when to go on. Without a shell
+ * the program, too, would not have stopped. */
 static void stop_too(struct init *init)
 {
 	pid_t substitute = start_substitute(&init->supervisor);
 
 	hand_on_terminal(init->terminal, init->child, getpgrp());
-	kill(getpid(), SIGSTOP);
+	stop();
 	if (substitute > 0) {
 		kill(substitute, SIGKILL);
 		waitpid(substitute, NULL, 0);
 		cq_supervisor_abandon(&init->supervisor);
 	}
+	forward(init, SIGCONT);
 }
 
 /* A shell's other processes may have taken the terminal back while a pipeline was being started: if it is here, and the
@@ -93,17 +120,6 @@ static bool reap(struct init *init, int *ret)
 		has_ended = true;
 	}
 	return has_ended;
-}
-
-static void forward(const struct init *init, int signal)
-{
-	if (signal == SIGCONT) {
-		hand_on_terminal(init->terminal, getpgrp(), init->child);
-		/* All that have stopped with it. */
-		if (kill(-init->child, SIGCONT) == 0)
-			return;
-	}
-	kill(init->child, signal);
 }
 
 static int run_until_end(struct init *init)

@@ -117,6 +117,18 @@ def leading(terminal):
     expect_equal(terminal.end(), 130)
 
 
+def no_shell(terminal):
+    """Nobody could continue it: the kernel then lets no Ctrl-Z stop a program (credentials(7), orphaned process groups)."""
+    terminal.expect("\n")
+    for word in ("once", "twice"):
+        terminal.type("\x1a")
+        time.sleep(0.3)
+        terminal.type(word + "\n")
+        terminal.expect("got " + word)
+    terminal.type("\x04")
+    expect_equal(terminal.end(), 0)
+
+
 def counting(terminal, key, number):
     start(terminal, INIT + PROGRAM + " signals")
     terminal.type(key)
@@ -238,6 +250,7 @@ def as_first_process(*arguments):
 SCENES = [
     ("the program reads from the terminal", shell, reading),
     ("session leader", as_program(PROGRAM, "echo"), leading),
+    ("Ctrl-Z without a shell", as_program(PROGRAM, "echo"), no_shell),
     ("first process", as_first_process(PROGRAM, "echo"), leading),
     ("Ctrl-C", shell, ctrl_c),
     ("Ctrl-C comes once", shell, ctrl_c_counted),
