@@ -14,7 +14,7 @@ struct writer {
 	int fd;
 	int error;
 	size_t length;
-	char buffer[1024];
+	char buffer[512];
 };
 
 static void flush(struct writer *writer)
@@ -169,7 +169,9 @@ static void pass(struct filter *filter, const char *text, size_t length)
 	}
 }
 
-static int pass_lines(struct filter *filter, int from)
+/* These three are not inlined: a program may read a file in a signal handler, on a stack of a few kilobytes, which is not
+ * to hold the buffers of all of them. */
+static __attribute__((noinline)) int pass_lines(struct filter *filter, int from)
 {
 	char text[1024];
 	ssize_t got;
@@ -189,7 +191,7 @@ static int pass_lines(struct filter *filter, int from)
 }
 
 /* The CPUs of the list that are shown: all that are, where the file is the kernel's. */
-static int put_shown_of_list(struct writer *writer, const struct cq_cpumask *shown, int from)
+static __attribute__((noinline)) int put_shown_of_list(struct writer *writer, const struct cq_cpumask *shown, int from)
 {
 	char text[1024];
 	struct cq_cpumask mask;
@@ -207,7 +209,7 @@ static int put_shown_of_list(struct writer *writer, const struct cq_cpumask *sho
 }
 
 /* "150000 100000\n" becomes "max 100000\n". */
-static int put_without_limit(struct writer *writer, int from)
+static __attribute__((noinline)) int put_without_limit(struct writer *writer, int from)
 {
 	char text[64];
 	ssize_t got = cq_rawcall(SYS_pread64, from, (long)text, sizeof text - 1, 0);

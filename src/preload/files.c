@@ -98,7 +98,9 @@ static const struct {
 } exempt[] = {
 	{"cp", true}, {"install", true}, {"mv", true}, {"tar", true},
 	/* Those that keep /proc/stat open, and read it again from its beginning to see how it changes. */
-	{"top", false}, {"vmstat", false}, {"nmon", false},
+	{"netdata", false}, {"nmon", false}, {"top", false}, {"vmstat", false},
+	/* Takes the load of each CPU of its cpuset from the line of that number, and gives up where one is missing. */
+	{"java", false},
 };
 
 static bool is_exempt(enum cq_procfile kind)

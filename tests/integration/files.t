@@ -372,7 +372,7 @@ matches 'opened by a link of /proc/self' "$(hooked readlink -f /proc/self/fd/0 <
 is 'a copy says what it is of' "$(hooked sh -c 'readlink /proc/self/fd/3 3<"$0"' "$cpuinfo")" '/memfd:cpuinfo (deleted)'
 
 # Programs that keep /proc/stat open would never see it change.
-for name in top vmstat; do
+for name in top vmstat netdata; do
 	cp "$programs/files-read" "$work/$name"
 	is "$name: /proc/stat is left to it" "$(hooked "$work/$name" open "$stat" | grep -c '^cpu[0-9]')" "$online"
 	is "$name: /proc/cpuinfo is not" "$(hooked "$work/$name" open "$cpuinfo" | grep -c ^processor)" 1

@@ -215,6 +215,18 @@ for program in nproc getconf python node java java_without_containers ruby libgo
 	fi
 done
 
+# What a JVM says of the machine's load comes from /proc/stat, a CPU of its cpuset at a time.
+if has_java && build javac -nowarn -d "$work" "$programs/CpuLoad.java"; then
+	set_limit "$cgroup" 50000
+	for way in alone ENV cpuquota-exec; do
+		for policy in runtime_quota=keep runtime_quota=hide; do
+			is "$way: the JVM knows the load, $policy" "$(launch java -cp "$work" CpuLoad 2>&1)" known
+		done
+	done
+else
+	skip 'the load that a JVM finds' "$why"
+fi
+
 # xz as it works: with more blocks to compress than there are CPUs, while its input stays open, it has all its threads.
 xz_threads() {
 	mkfifo "$work/fifo"
