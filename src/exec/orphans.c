@@ -4,10 +4,14 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
-/* So many are no harm, and more than a PID 1 that does reap leaves waiting for it. */
+/* So many are no harm. */
 #define TOO_MANY 32
+
+/* A PID 1 that does reap may be slow, and have many to reap: those that have not been there long do not count. */
+#define SECONDS 5
 
 /* More children than that are not looked at. */
 #define MAX_LOOKED_AT 512
@@ -22,21 +26,27 @@ static bool is_in_container(void)
 	return stat("/proc/self/ns/pid", &namespace) == 0 && namespace.st_ino != INITIAL_NAMESPACE;
 }
 
-static bool is_unreaped_watch(int process)
+/* The age of PROCESS in seconds if it is a watch that nobody has reaped, else 0. */
+static unsigned long long age_of_unreaped(int process)
 {
-	static const char unreaped[] = "(" CQ_WATCH_NAME ") Z";
-	char path[32], line[64];
-	const char *name = NULL;
+	char path[32], name[16] = "", state = 0;
+	unsigned long long start = 0; /* in clock ticks since the machine has started; proc(5) */
+	struct timespec now;
 	FILE *file;
 
 	snprintf(path, sizeof path, "/proc/%d/stat", process);
 	file = fopen(path, "re");
 	if (!file)
-		return false;
-	if (fgets(line, sizeof line, file))
-		name = strchr(line, '(');
+		return 0;
+	if (fscanf(file,
+		   "%*d (%15[^)]) %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %llu", name,
+		   &state, &start) != 3 ||
+	    clock_gettime(CLOCK_BOOTTIME, &now) != 0)
+		state = 0;
 	fclose(file);
-	return name && strncmp(name, unreaped, sizeof unreaped - 1) == 0;
+	if (state != 'Z' || strcmp(name, CQ_WATCH_NAME) != 0)
+		return 0;
+	return (unsigned long long)now.tv_sec - start / (unsigned long long)sysconf(_SC_CLK_TCK);
 }
 
 bool cq_orphans_pile_up(void)
@@ -51,7 +61,7 @@ bool cq_orphans_pile_up(void)
 	if (!children)
 		return false;
 	for (int i = 0; i < MAX_LOOKED_AT && count < TOO_MANY && fscanf(children, "%d", &process) == 1; i++)
-		count += is_unreaped_watch(process);
+		count += age_of_unreaped(process) > SECONDS;
 	fclose(children);
 	return count >= TOO_MANY;
 }

@@ -101,27 +101,43 @@ static bool may_hand_over(void)
 	       policy->affinity == CQ_AFFINITY_SHOWN && !cq_channel_is_frozen();
 }
 
+/* Opens the file, so that the kernel is the first to look at the address. Returns -Exxx without one. */
+static int open_program(const char *path)
+{
+	return path && may_hand_over() ? cq_open_below("/", path) : -ENOENT;
+}
+
 /* A name in /proc may mean another file in the process after the first exec: /proc/self/exe does. */
+static bool is_for_trap_by_path(int fd, const char *path)
+{
+	return strncmp(path, "/proc/", 6) != 0 && is_for_trap(fd, CQ_PROGRAM_MAX_INTERPRETERS - 1);
+}
+
 static bool path_is_for_trap(const char *path)
 {
 	bool is;
-	int fd;
+	int fd = open_program(path);
 
-	if (!path || strncmp(path, "/proc/", 6) == 0 || !may_hand_over())
-		return false;
-	fd = cq_open_below("/", path);
 	if (fd < 0)
 		return false;
-	is = is_for_trap(fd, CQ_PROGRAM_MAX_INTERPRETERS - 1);
+	is = is_for_trap_by_path(fd, path);
 	cq_raw_close(fd);
 	return is;
 }
 
-/* The number of arguments, or SIZE_MAX if they are too many to be handed over. */
+/* True if the kernel can read there, by a call that reads a string and does nothing. */
+static bool is_readable(const void *address)
+{
+	return cq_rawcall(SYS_faccessat, AT_FDCWD, (long)address, F_OK, 0) != -EFAULT;
+}
+
+/* The number of arguments, or SIZE_MAX if they are too many to be handed over, or cannot be read. */
 static size_t count_arguments(char *const *arguments)
 {
 	size_t count = 0;
 
+	if (arguments && !is_readable(arguments))
+		return SIZE_MAX;
 	while (arguments && arguments[count]) {
 		if (++count > MAX_ARGUMENTS)
 			return SIZE_MAX;
@@ -193,11 +209,17 @@ static int descriptor_in(const char *path)
 
 static void hand_over_path(const char *path, char *const *arguments, char *const *variables)
 {
-	int fd = path ? descriptor_in(path) : -1;
+	int file = open_program(path), fd;
+	bool is_for;
 
+	if (file < 0)
+		return;
+	is_for = is_for_trap_by_path(file, path);
+	fd = descriptor_in(path);
+	cq_raw_close(file);
 	if (fd >= 0)
 		hand_over_fd(fd, arguments, variables);
-	else if (path_is_for_trap(path))
+	else if (is_for)
 		hand_over("--hand-over", path, arguments, variables);
 }
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * careless COUNT PROGRAM [ARGUMENT]...: as PID 1 that reaps what it has started and nothing else; executes PROGRAM COUNT
- * times, one after the other, and then says how many zombies it has.
+ * careless COUNT PAUSE MORE PROGRAM [ARGUMENT]...: as PID 1 that reaps what it has started and nothing else; executes
+ * PROGRAM COUNT times, one after the other, waits PAUSE seconds, executes it MORE times, and then says how many zombies it
+ * has.
  */
 #include <dirent.h>
 #include <stdio.h>
@@ -26,24 +27,31 @@ static int is_zombie(const char *process)
 	return state && state[1] && state[2] == 'Z';
 }
 
+static void execute(int count, char **program)
+{
+	for (int i = 0; i < count; i++) {
+		pid_t child = fork();
+
+		if (child == 0) {
+			execvp(program[0], program);
+			_exit(127);
+		}
+		waitpid(child, NULL, 0);
+		usleep(20000); /* for the watch to end */
+	}
+}
+
 int main(int argc, char **argv)
 {
 	const struct dirent *entry;
 	int zombies = 0;
 	DIR *proc;
 
-	if (argc < 3)
+	if (argc < 5)
 		return 2;
-	for (int i = 0; i < atoi(argv[1]); i++) {
-		pid_t child = fork();
-
-		if (child == 0) {
-			execvp(argv[2], argv + 2);
-			_exit(127);
-		}
-		waitpid(child, NULL, 0);
-		usleep(20000); /* for the watch to end */
-	}
+	execute(atoi(argv[1]), argv + 4);
+	sleep((unsigned)atoi(argv[2]));
+	execute(atoi(argv[3]), argv + 4);
 	proc = opendir("/proc");
 	while (proc && (entry = readdir(proc)))
 		zombies += entry->d_name[0] >= '1' && entry->d_name[0] <= '9' && is_zombie(entry->d_name);
