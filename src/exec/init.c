@@ -2,7 +2,6 @@
 #include "init.h"
 
 #include "probe.h"
-#include "filter.h"
 #include "supervisor.h"
 #include "trap.h"
 
@@ -199,7 +198,7 @@ int cq_init_run(struct cq_view *view, const struct cq_init_program *program)
 		return -errno;
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
 	if (view) {
-		int r = cq_filter_is_possible();
+		int r = cq_trap_is_possible();
 
 		init.supervisor.request = cq_trap_new_request();
 		if (r == 0 &&

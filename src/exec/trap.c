@@ -9,9 +9,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <link.h>
+#include <linux/capability.h>
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -287,6 +289,36 @@ static int plant_for_watch(int socket, pid_t watch, bool may_take_rights)
 	return cq_trap_plant_for(socket, may_take_rights);
 }
 
+static bool has_ptrace_capability(void)
+{
+	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+	struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3];
+
+	return syscall(SYS_capget, &header, data) == 0 && data[0].effective & 1u << CAP_SYS_PTRACE;
+}
+
+/* Yama lets only those with CAP_SYS_PTRACE write into another process where ptrace_scope is 2, and nobody where it is 3
+ * (Documentation/admin-guide/LSM/Yama.rst); a supervisor could then give no answer but the kernel's. */
+static bool may_write_memory(void)
+{
+	FILE *file = fopen("/proc/sys/kernel/yama/ptrace_scope", "re");
+	int scope = 0;
+
+	if (!file)
+		return true;
+	if (fscanf(file, "%d", &scope) != 1)
+		scope = 0;
+	fclose(file);
+	return scope < 2 || (scope == 2 && has_ptrace_capability());
+}
+
+int cq_trap_is_possible(void)
+{
+	int r = cq_filter_is_possible();
+
+	return r == 0 && !may_write_memory() ? -EPERM : r;
+}
+
 int cq_trap_plant(struct cq_view *view, bool may_take_rights)
 {
 	int sockets[2], r;
@@ -294,7 +326,7 @@ int cq_trap_plant(struct cq_view *view, bool may_take_rights)
 
 	if (cq_probe_trap())
 		return 0;
-	r = cq_filter_is_possible();
+	r = cq_trap_is_possible();
 	if (r < 0)
 		return r;
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets) != 0)

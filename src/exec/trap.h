@@ -21,6 +21,9 @@
  * looks for a program by its command line does not find them (pgrep -f). */
 void cq_trap_note_arguments(int count, char **arguments);
 
+/* Returns 0 if there can be a trap that answers, as far as can be told without trying; else -Exxx. */
+int cq_trap_is_possible(void);
+
 /* Plants the trap on the calling process, for good, unless it is below one already. VIEW is ready for use;
  * MAY_TAKE_RIGHTS as in cq_filter_install(). Returns 0, or -Exxx: why there can be none; the process then is as it was. */
 int cq_trap_plant(struct cq_view *view, bool may_take_rights);

@@ -24,14 +24,15 @@ check_descendants() {
 	is "$1: a grandchild" "$(as_user "$wrapper" ${3:+"$3"} sh -c "$grandchild"; echo $?)" "$(repeat "$2" 3; echo 7)"
 }
 
-# check ABOUT OWN BELOW BELOW_INIT: the counts that the program itself is shown, its descendants, and those with --init.
+# check ABOUT OWN BELOW BELOW_INIT GOMAXPROCS: the counts that the program itself is shown, its descendants, and those with
+# --init; and what Go makes of it.
 check() {
 	rm -f /tmp/orphan
 	is "$1: the program itself" "$(masks as_user "$wrapper" /programs/ask-static)" "$(repeat "$2" 3)"
 	is "$1: the program itself, with --init" "$(masks as_user "$wrapper" --init /programs/ask-static)" "$(repeat "$4" 3)"
 	for go in $gos; do
-		is "$1: ${go##*/}" "$(as_user "$wrapper" -s runtime_quota=hide "$go/static")" "$2 $2"
-		is "$1: ${go##*/}, with --init" "$(as_user "$wrapper" --init -s runtime_quota=hide "$go/static")" "$4 $4"
+		is "$1: ${go##*/}" "$(as_user "$wrapper" -s runtime_quota=hide "$go/static")" "$2 $5"
+		is "$1: ${go##*/}, with --init" "$(as_user "$wrapper" --init -s runtime_quota=hide "$go/static")" "$4 $5"
 	done
 	check_descendants "$1" "$3"
 	check_descendants "$1, --init" "$4" --init
@@ -50,9 +51,9 @@ for value in 0 1 2; do
 	echo "$value" >"$scope"
 	is "ptrace_scope is $value" "$(cat "$scope")" "$value"
 	case $value in
-	0) check "ptrace_scope $value" 2 2 2 ;;
-	1) check "ptrace_scope $value" 2 "$real" 2 ;;
-	2) check "ptrace_scope $value" "$real" "$real" "$real" ;;
+	0) check "ptrace_scope $value" 2 2 2 2 ;;
+	1) check "ptrace_scope $value" 2 "$real" 2 2 ;;
+	2) check "ptrace_scope $value" "$real" "$real" "$real" 2 ;; # a Go program is told by GOMAXPROCS
 	esac
 	# root is not restricted.
 	is "ptrace_scope $value: root" \
