@@ -79,7 +79,8 @@ check_stat() {
 		}' "$1" "$2" "$3"
 }
 
-# agree DESCRIPTION COMMAND...: what COMMAND, which is given a path, writes of each of the three files is right for $cpus.
+# agree DESCRIPTION COMMAND...: what COMMAND, which is given a path, writes of each of the three files is right for $cpus;
+# or for $stat_cpus, of /proc/stat, if that is set.
 agree() {
 	description=$1
 	shift
@@ -93,7 +94,7 @@ agree() {
 	problem=$(
 		[ -n "$cpus" ] || echo 'no CPUs to look for'
 		cmp "$work/cpuinfo.want" "$work/cpuinfo.steady" 2>&1
-		check_stat "$work/stat.before" "$work/stat.got" "$work/stat.after"
+		cpus=${stat_cpus:-$cpus} check_stat "$work/stat.before" "$work/stat.got" "$work/stat.after"
 		[ "$(cat "$work/online.got")" = "$(expect_list)" ] || echo "online: $(cat "$work/online.got")"
 		cat "$work/err"
 	)
@@ -262,9 +263,13 @@ class Read {
 }
 END
 	if succeeds 'Java: builds' javac -d "$work/java" "$work/java/Read.java"; then
-		for way in stream lines mapped; do
+		stat_cpus=$all_cpus # a JVM takes the load of each CPU from there
+		for way in stream lines; do
 			agree "Java: $way" hooked java -XX:TieredStopAtLevel=1 -cp "$work/java" Read "$way"
 		done
+		stat_cpus=
+		hooked java -XX:TieredStopAtLevel=1 -cp "$work/java" Read mapped "$cpuinfo" 2>&1 | steady >"$work/cpuinfo.mapped"
+		is 'Java: mapped' "$(expect_cpuinfo | cmp - "$work/cpuinfo.mapped" 2>&1)" ''
 	fi
 fi
 if have 'Python' "$python"; then
