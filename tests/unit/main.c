@@ -22,6 +22,8 @@ int main(void)
 		cq_test_policy,
 		cq_test_procfile,
 		cq_test_view,
+		cq_test_cpustat,
+		cq_test_advice,
 	};
 	SRunner *runner;
 	int failed;
