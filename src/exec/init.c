@@ -21,6 +21,7 @@ struct init {
 	int signals;  /* signalfd(2) of all */
 	int terminal; /* the controlling one, which standard input need not be; -1: none */
 	struct cq_supervisor supervisor; /* without a listener: -1 */
+	const struct cq_init_program *program;
 };
 
 /* Makes NEXT the process group that the terminal is for, if BEFORE is it. */
@@ -123,13 +124,17 @@ static bool reap(struct init *init, int *ret)
 
 static int run_until_end(struct init *init)
 {
-	struct pollfd polled[] = {{.fd = init->signals, .events = POLLIN}, {.fd = init->supervisor.listener, .events = POLLIN}};
+	struct pollfd polled[] = {{.fd = init->signals, .events = POLLIN},
+				  {.fd = init->supervisor.listener, .events = POLLIN},
+				  {.fd = init->program->timer, .events = POLLIN}};
 	struct signalfd_siginfo info;
 	int status = 0;
 
 	for (;;) {
-		if (poll(polled, 2, -1) <= 0)
+		if (poll(polled, 3, -1) <= 0)
 			continue;
+		if (polled[2].revents)
+			init->program->look(init->program->looker, init->child);
 		if (polled[1].revents & POLLIN)
 			cq_supervisor_serve(&init->supervisor);
 		else if (polled[1].revents)
@@ -184,7 +189,7 @@ static _Noreturn void run_child(const struct child *child)
 
 int cq_init_run(struct cq_view *view, const struct cq_init_program *program)
 {
-	struct init init = {.terminal = -1, .supervisor = {.view = view, .listener = -1}};
+	struct init init = {.terminal = -1, .supervisor = {.view = view, .listener = -1}, .program = program};
 	struct child child = {.socket = -1, .program = program};
 	int sockets[2] = {-1, -1}, status;
 	sigset_t all;

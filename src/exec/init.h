@@ -9,11 +9,16 @@
 
 #include "view.h"
 
+#include <sys/types.h>
+
 struct cq_init_program {
 	int (*start)(void *argument);              /* executes the program; returns an exit status if that fails */
 	void (*no_trap)(void *argument, int error); /* called where there can be no trap, with -Exxx */
 	void *argument;
 	bool may_take_rights;                       /* cq_filter_install() */
+	int timer;                                  /* timerfd(2); -1: none */
+	void (*look)(void *looker, pid_t program);  /* called in the parent when the timer is readable; sets it anew */
+	void *looker;
 };
 
 /* Starts PROGRAM in a child, below a trap if VIEW is not NULL, and waits for it. Returns its exit status, 128 + N if

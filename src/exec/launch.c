@@ -2,6 +2,7 @@
 #include "launch.h"
 
 #include "init.h"
+#include "measure.h"
 #include "orphans.h"
 #include "probe.h"
 #include "settings.h"
@@ -10,6 +11,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -229,7 +231,54 @@ static int plant_trap(const struct launch *launch)
 	return cq_trap_plant(launch->view, !launch->target->gives_rights);
 }
 
-int cq_launch(const struct cq_command *command, const struct cq_target *target, const struct cq_policy *policy, bool is_init)
+/* Makes this process one that can be stopped and ended while it waits for whoever reads its report, but not by signals that
+ * came for the program. A reader that has gone is no reason to end by a signal either. */
+static void take_signals_again(const sigset_t *mask)
+{
+	static const struct timespec at_once;
+	sigset_t all;
+
+	signal(SIGPIPE, SIG_IGN);
+	sigfillset(&all);
+	while (sigtimedwait(&all, NULL, &at_once) > 0)
+		continue;
+	sigprocmask(SIG_SETMASK, mask, NULL);
+}
+
+/* Stays as the parent. A standard error that is closed is so to the end: other descriptors may take its number. */
+static int run_child(struct launch *launch, const struct cq_policy *policy, bool has_trap)
+{
+	static struct cq_measure measure = {.timer = -1};
+	enum cq_report report = fcntl(STDERR_FILENO, F_GETFD) < 0 ? CQ_REPORT_NONE : launch->command->report;
+	struct cq_init_program program = {
+		.start = execute,
+		.no_trap = do_without_trap,
+		.argument = launch,
+		.may_take_rights = !launch->target->gives_rights,
+		.look = cq_measure_look,
+		.looker = &measure,
+	};
+	sigset_t mask;
+	int r;
+
+	sigprocmask(SIG_SETMASK, NULL, &mask);
+	if (report)
+		cq_measure_begin(&measure, policy);
+	program.timer = measure.timer;
+	r = cq_init_run(has_trap ? launch->view : NULL, &program);
+	if (r < 0) {
+		fprintf(stderr, "cpuquota-exec: no child can be started: %s\n", strerror(-r));
+		return CQ_EXIT_FAILED;
+	}
+	if (report) {
+		cq_measure_end(&measure);
+		take_signals_again(&mask);
+		cq_report_write(report, launch->command->arguments[0], r, &measure.figures);
+	}
+	return r;
+}
+
+int cq_launch(const struct cq_command *command, const struct cq_target *target, const struct cq_policy *policy)
 {
 	struct launch launch = {.command = command, .target = target};
 	bool has_trap = prepare_trap(&launch, policy);
@@ -241,15 +290,8 @@ int cq_launch(const struct cq_command *command, const struct cq_target *target, 
 		if (policy->runtime_quota == CQ_RUNTIME_QUOTA_HIDE)
 			hide_quota_from_go();
 	}
-	if (is_init) {
-		struct cq_init_program program = {execute, do_without_trap, &launch, !target->gives_rights};
-
-		r = cq_init_run(has_trap ? launch.view : NULL, &program);
-		if (r >= 0)
-			return r;
-		fprintf(stderr, "cpuquota-exec: --init: %s\n", strerror(-r));
-		return CQ_EXIT_FAILED;
-	}
+	if (command->has_parent)
+		return run_child(&launch, policy, has_trap);
 	r = has_trap ? plant_trap(&launch) : 0;
 	if (r < 0)
 		do_without_trap(&launch, r);

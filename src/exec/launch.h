@@ -4,6 +4,7 @@
 #define CQ_LAUNCH_H
 
 #include "policy.h"
+#include "report.h"
 #include "target.h"
 
 /* Exit statuses of cpuquota-exec itself, as those of env(1) and timeout(1). */
@@ -25,13 +26,15 @@ struct cq_command {
 	const char *path; /* the file; NULL: ARGUMENTS[0], found as execvp(3) does */
 	int fd;           /* the file, if it is not -1 */
 	bool is_handed_over; /* by the preload library, in whose process nothing is to be said */
+	bool has_parent;     /* cpuquota-exec stays, as the program's parent; as it does for a report */
+	enum cq_report report;
 };
 
 /*
  * Executes COMMAND with the library preloaded and, where POLICY's `trap` says so and the
- * program needs it, below a trap; with IS_INIT as a child, whose exit status it then returns. Whatever of this cannot be had, the program runs. Returns an exit status if it cannot
- * be executed, having said why.
+ * program needs it, below a trap; in place, or as a child, whose exit status it then returns. Whatever of this cannot be
+ * had, the program runs. Returns an exit status if it cannot be executed, having said why.
  */
-int cq_launch(const struct cq_command *command, const struct cq_target *target, const struct cq_policy *policy, bool is_init);
+int cq_launch(const struct cq_command *command, const struct cq_target *target, const struct cq_policy *policy);
 
 #endif

@@ -29,6 +29,9 @@ static const char usage[] =
 	"      --trap=WHEN      answer for programs that ask the kernel (Go, static):\n"
 	"                       auto (only where PROGRAM needs it), always, never\n"
 	"      --init           stay as PROGRAM's parent: pass on signals, reap orphans\n"
+	"  -r, --report         stay, and say at the end how PROGRAM used its CPUs, how\n"
+	"                       it was throttled, and which policy would suit better\n"
+	"      --json           with --report: as JSON\n"
 	"      --count          print the number of CPUs that would be shown\n"
 	"      --check-policy   say what is wrong with the policy, or with FILE\n"
 	"      --sysroot=DIR    with --count: read /proc and /sys of the tree in DIR\n"
@@ -45,15 +48,19 @@ struct options {
 	enum action action;
 	const char *sysroot;
 	bool is_init;
+	bool has_report;
+	bool has_json;
 };
 
-enum { OPTION_TRAP = 256, OPTION_INIT, OPTION_COUNT, OPTION_CHECK_POLICY, OPTION_SYSROOT };
+enum { OPTION_TRAP = 256, OPTION_INIT, OPTION_JSON, OPTION_COUNT, OPTION_CHECK_POLICY, OPTION_SYSROOT };
 
 static const struct option long_options[] = {
 	{"policy", required_argument, NULL, 'p'},
 	{"set", required_argument, NULL, 's'},
 	{"trap", required_argument, NULL, OPTION_TRAP},
 	{"init", no_argument, NULL, OPTION_INIT},
+	{"report", no_argument, NULL, 'r'},
+	{"json", no_argument, NULL, OPTION_JSON},
 	{"count", no_argument, NULL, OPTION_COUNT},
 	{"check-policy", no_argument, NULL, OPTION_CHECK_POLICY},
 	{"sysroot", required_argument, NULL, OPTION_SYSROOT},
@@ -183,7 +190,7 @@ static void parse_options(int argc, char **argv, struct options *ret)
 	int option;
 
 	/* "+": what follows PROGRAM is PROGRAM's. */
-	while ((option = getopt_long(argc, argv, "+p:s:hV", long_options, NULL)) != -1) {
+	while ((option = getopt_long(argc, argv, "+p:s:rhV", long_options, NULL)) != -1) {
 		switch (option) {
 		case 'p':
 			name_policy(optarg);
@@ -196,6 +203,12 @@ static void parse_options(int argc, char **argv, struct options *ret)
 			break;
 		case OPTION_INIT:
 			ret->is_init = true;
+			break;
+		case 'r':
+			ret->has_report = true;
+			break;
+		case OPTION_JSON:
+			ret->has_json = true;
 			break;
 		case OPTION_COUNT:
 			ret->action = COUNT;
@@ -253,7 +266,7 @@ static int hand_over(bool is_descriptor, const char *file, char *const *argument
 		cq_target_look_at(file, &target);
 	}
 	cq_settings_load(&policy, "/", target.is_known ? target.executable : NULL, NULL);
-	return cq_launch(&command, &target, &policy, false);
+	return cq_launch(&command, &target, &policy);
 }
 
 int main(int argc, char **argv)
@@ -276,6 +289,10 @@ int main(int argc, char **argv)
 		die_usage("--sysroot goes with --count");
 	if (options.is_init && options.action != RUN)
 		die_usage("--init goes with a program");
+	if (options.has_report && options.action != RUN)
+		die_usage("--report goes with a program");
+	if (options.has_json && !options.has_report)
+		die_usage("--json goes with --report");
 	switch (options.action) {
 	case COUNT:
 		if (argc)
@@ -296,5 +313,8 @@ int main(int argc, char **argv)
 	    (file && *file && check_is_file(file)))
 		return CQ_EXIT_FAILED;
 	command.arguments = argv;
-	return cq_launch(&command, &target, &policy, options.is_init);
+	command.has_parent = options.is_init || options.has_report;
+	if (options.has_report)
+		command.report = options.has_json ? CQ_REPORT_JSON : CQ_REPORT_TEXT;
+	return cq_launch(&command, &target, &policy);
 }
