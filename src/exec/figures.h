@@ -41,10 +41,18 @@ static inline uint64_t cq_figures_cpu(const struct cq_figures *figures)
 	return figures->user + figures->system;
 }
 
-/* True if what was counted of a level's limit belongs to the whole of the run, and to one limit. */
-static inline bool cq_figures_know_throttling(const struct cq_figures *figures, const struct cq_level *level)
+/* True if what was counted of LEVEL belongs to all of the run. */
+static inline bool cq_figures_know_level(const struct cq_figures *figures, const struct cq_level *level)
 {
-	return level && level->is_known && !figures->has_moved;
+	return level->is_known && !figures->has_moved;
+}
+
+/* True if it is known how often the effective limit has throttled; without a limit, never. */
+static inline bool cq_figures_know_throttling(const struct cq_figures *figures)
+{
+	if (figures->effective)
+		return cq_figures_know_level(figures, figures->effective);
+	return figures->knows_cgroup && !figures->has_moved && !figures->limit_has_changed;
 }
 
 #endif

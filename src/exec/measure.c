@@ -3,8 +3,11 @@
 
 #include "count.h"
 #include "settings.h"
+#include "smallfile.h"
 #include "view.h"
 
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/timerfd.h>
@@ -25,6 +28,9 @@
 /* By how much two clocks of the kernel may differ over a run: a part of it, and nanoseconds. */
 #define CLOCK_PART 100
 #define CLOCK_SLACK (BILLION / 50)
+
+/* A flag of a process that is ending, in field 9 of its stat file; include/linux/sched.h. */
+#define PF_EXITING 0x4
 
 static uint64_t now(void)
 {
@@ -111,6 +117,14 @@ static void count_shown(struct cq_figures *figures, const struct cq_policy *poli
 	figures->shown_by_ceil = cq_count(&other, limit, figures->real);
 }
 
+/* True if /proc has the process ids of this process's own namespace. */
+static bool has_own_proc(void)
+{
+	char pid[16] = "";
+
+	return readlink("/proc/self", pid, sizeof pid - 1) > 0 && atol(pid) == getpid();
+}
+
 static void set_timer(struct cq_measure *measure)
 {
 	struct itimerspec next = {
@@ -125,17 +139,33 @@ void cq_measure_begin(struct cq_measure *ret, const struct cq_policy *policy)
 
 	memset(ret, 0, offsetof(struct cq_measure, figures.levels)); /* the levels are filled as they are found */
 	figures->effective = NULL;
+	ret->timer = -1;
 	figures->is_off = policy->is_off;
 	figures->knows_cgroup =
 		cq_cgroup_find("/", 0, "cpu", &figures->cgroup) == 0 && figures->cgroup.version != CQ_CGROUP_NONE;
 	if (figures->knows_cgroup)
 		find_levels(figures);
 	count_shown(figures, policy);
-	ret->timer = figures->knows_cgroup ? timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK) : -1;
+	if (figures->knows_cgroup && has_own_proc())
+		ret->timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
 	ret->pause = FIRST_PAUSE;
 	set_timer(ret);
 	add_usage(figures, -1);
 	ret->begun = now();
+}
+
+/* True if PROCESS, or its first thread, is ending, or nothing is known of it. */
+static bool is_ending(pid_t process)
+{
+	char path[32], text[512];
+	const char *behind_name;
+	unsigned long flags;
+
+	snprintf(path, sizeof path, "/proc/%d/stat", (int)process);
+	if (cq_smallfile_read("/", path, text, sizeof text) < 0)
+		return true;
+	behind_name = strrchr(text, ')');
+	return !behind_name || sscanf(behind_name, ") %*c %*d %*d %*d %*d %*d %lu", &flags) != 1 || flags & PF_EXITING;
 }
 
 /* Leaves CGROUP, which is the run's, at the mount point. */
@@ -162,7 +192,8 @@ void cq_measure_look(void *argument, pid_t program)
 		measure->pause = measure->pause < LAST_PAUSE / 2 ? measure->pause * 2 : LAST_PAUSE;
 		set_timer(measure);
 	}
-	if (cq_cgroup_find("/", program, "cpu", &cgroup) < 0)
+	/* v1 shows the dead in the root cgroup (kernel/cgroup/cgroup.c, proc_cgroup_show). */
+	if (cq_cgroup_find("/", program, "cpu", &cgroup) < 0 || is_ending(program))
 		return;
 	if (strcmp(cgroup.path, figures->cgroup.path) != 0)
 		figures->has_moved = true;

@@ -19,8 +19,8 @@ struct cq_measure {
  * out of the figures. */
 void cq_measure_begin(struct cq_measure *ret, const struct cq_policy *policy);
 
-/* Looks whether PROGRAM is still in the cgroup that it was started in, with that limit, and sets the timer anew. Later
- * there is no finding out: v1 shows the dead in the root cgroup (kernel/cgroup/cgroup.c, proc_cgroup_show). */
+/* Looks whether PROGRAM is still in the cgroup that it was started in, with that limit, and sets the timer anew. When it
+ * has ended that cannot be found out any more. */
 void cq_measure_look(void *measure, pid_t program);
 
 /* Ends, when the program has been waited for: completes the figures. */

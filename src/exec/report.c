@@ -83,31 +83,30 @@ static void write_shown(FILE *out, const struct cq_figures *figures)
 		fprintf(out, "not known\n");
 }
 
-static void write_level(FILE *out, const struct cq_figures *figures, const struct cq_level *level)
+static void write_level(FILE *out, const struct cq_level *level)
 {
-	if (cq_figures_know_throttling(figures, level))
-		fprintf(out, "%llu of %llu periods, %.3f s lost", (unsigned long long)level->stat.throttled,
-			(unsigned long long)level->stat.periods, seconds(level->stat.lost));
-	else
-		fprintf(out, "not known");
+	fprintf(out, "%llu of %llu periods, %.3f s lost", (unsigned long long)level->stat.throttled,
+		(unsigned long long)level->stat.periods, seconds(level->stat.lost));
 }
 
 /* The effective limit; and of the others those that have throttled. */
 static void write_throttling(FILE *out, const struct cq_figures *figures)
 {
 	begin_line(out, "throttled");
-	if (figures->knows_cgroup && !figures->effective && !figures->limit_has_changed && !figures->has_moved)
-		fprintf(out, "never");
+	if (!cq_figures_know_throttling(figures))
+		fprintf(out, "not known");
+	else if (figures->effective)
+		write_level(out, figures->effective);
 	else
-		write_level(out, figures, figures->effective);
+		fprintf(out, "never");
 	fputc('\n', out);
 	for (size_t i = 0; i < figures->level_count; i++) {
 		const struct cq_level *level = &figures->levels[i];
 
-		if (level == figures->effective || !cq_figures_know_throttling(figures, level) || !level->stat.throttled)
+		if (level == figures->effective || !cq_figures_know_level(figures, level) || !level->stat.throttled)
 			continue;
 		begin_line(out, "");
-		write_level(out, figures, level);
+		write_level(out, level);
 		fprintf(out, ", by a limit of %.4g CPUs\n", cpus_of(&level->limit));
 	}
 }
@@ -164,7 +163,7 @@ static json_t *make_seconds(bool is_known, uint64_t nanoseconds)
 
 static json_t *make_level(const struct cq_figures *figures, const struct cq_level *level)
 {
-	bool is_known = cq_figures_know_throttling(figures, level);
+	bool is_known = cq_figures_know_level(figures, level);
 
 	return json_pack("{s:o, s:b, s:I, s:I, s:f, s:o, s:o, s:o, s:o}",
 		"cgroup", make_string(figures->cgroup.path, level->length),
@@ -192,12 +191,12 @@ static json_t *make_levels(const struct cq_figures *figures)
 
 static json_t *make_report(const char *program, int status, const struct cq_figures *figures)
 {
-	static const struct cq_level none;
+	static const struct cq_level none; /* which has throttled nothing */
 	const struct cq_level *effective = figures->effective ? figures->effective : &none;
 	const struct cq_advice *advice = cq_advice_of(figures);
-	bool is_known = cq_figures_know_throttling(figures, effective);
+	bool is_known = cq_figures_know_throttling(figures);
 
-	return json_pack("{s:i, s:o, s:i, s:b, s:o, s:o, s:o, s:o, s:f, s:f, s:f, s:f, s:f, s:o, s:o, s:o, s:I, s:I, "
+	return json_pack("{s:i, s:o, s:i, s:b, s:o, s:o, s:o, s:o, s:o, s:f, s:f, s:f, s:f, s:f, s:o, s:o, s:o, s:I, s:I, "
 			 "s:o, s:o, s:o, s:{s:s, s:s}}",
 		"version", SCHEMA_VERSION,
 		"program", make_string(program, strlen(program)),
@@ -205,6 +204,7 @@ static json_t *make_report(const char *program, int status, const struct cq_figu
 		"policy_off", figures->is_off,
 		"shown_cpus", make_count(figures->real, figures->shown),
 		"real_cpus", make_count(figures->real, figures->real),
+		"limited", figures->knows_cgroup ? json_boolean(figures->effective != NULL) : json_null(),
 		"limit_cpus", figures->effective ? json_real(cpus_of(&effective->limit)) : json_null(),
 		"limit_changed", figures->knows_cgroup ? json_boolean(figures->limit_has_changed) : json_null(),
 		"wall_seconds", seconds(figures->wall),

@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: MIT
+# In a machine with many CPUs and cgroups of version 2: cpuquota-exec --report. To be sourced behind lib.sh.
+# shellcheck shell=sh
+# shellcheck disable=SC2154 # of lib.sh
+
+# report [OPTION]... PROGRAM...: in $cgroup; as JSON, in $work/report. Gives the exit status.
+report() {
+	in_cgroup "$cgroup" "$wrapper" --report --json "$@" 2>"$work/report"
+}
+
+# value KEY: the first of that name, which is the run's and not a level's; JSON that is known to be on one line.
+value() {
+	sed -n '$s/^[^[]*"'"$1"'": "\{0,1\}\([^,"}]*\).*/\1/p' "$work/report"
+}
+
+# levels KEY: of all the levels.
+levels() {
+	sed 's/^[^[]*\[//' "$work/report" | tr '{,' '\n\n' | sed -n 's/^ *"'"$1"'": \([^}]*\).*/\1/p' | paste -sd ' ' -
+}
+
+advice() {
+	sed -n '$s/.*"code": "\([a-z_]*\)".*/\1/p' "$work/report"
+}
+
+# reckons DESCRIPTION EXPRESSION: of awk.
+reckons() {
+	if awk "BEGIN { exit !($2) }"; then
+		pass "$1"
+	else
+		fail "$1" "$2" "$(cat "$work/report")"
+	fi
+}
+
+new_cgroup 150000
+report /programs/spin 3
+is 'report: rounded up: exit status' "$?" 0
+is 'report: version of the cgroup' "$(value cgroup_version)" 2
+is 'report: the cgroup' "$(value cgroup)" "$cgroup"
+is 'report: the CPUs' "$(value shown_cpus) of $(value real_cpus)" "2 of $real"
+is 'report: rounded up: the limit' "$(value limit_cpus)" 1.5
+reckons 'report: rounded up: throttled in most periods' "$(value throttled_periods) * 2 > $(value periods)"
+reckons 'report: rounded up: time is lost' "$(value throttled_seconds) > 0"
+reckons 'report: rounded up: the cgroup has seen what the run used' \
+	"$(levels cgroup_cpu_seconds) > $(value cpu_seconds) * 0.9"
+is 'report: rounded up: advice' "$(advice)" try_floor
+lost=$(value throttled_seconds)
+report -s round=floor /programs/spin 3
+reckons 'report: rounded down: less time is lost' "$(value throttled_seconds) < $lost"
+is 'report: rounded down: advice' "$(advice)" held_back
+CPUQUOTA=off report /programs/spin 3
+is 'report: off' "$(value shown_cpus) $(value policy_off)" "$real true"
+is 'report: off: advice' "$(advice)" try_policy
+reckons 'report: off: more time is lost' "$(value throttled_seconds) > $lost"
+report sleep 2
+is 'report: asleep' "$(value throttled_periods) $(advice)" '0 fine'
+report sh -c 'exit 7'
+is 'report: exit status' "$? $(value exit_status)" '7 7'
+report sh -c 'kill -TERM $$'
+is 'report: a signal' "$? $(value exit_status)" '143 143'
+
+# Others in the same cgroup; a limit further up.
+in_cgroup "$cgroup" /programs/spin 5 2 &
+report /programs/spin 3 1
+is 'report: with others' "$(advice)" others
+wait
+parent=$cgroup
+new_cgroup 400000 "$parent"
+report /programs/spin 3
+is 'report: the tighter limit is above' "$(levels limit_cpus), $(levels effective)" '4.0 1.5, false true'
+is 'report: the tighter limit is above: advice' "$(advice)" try_floor
+
+# Elsewhere: the program itself, and what it started.
+new_cgroup max
+elsewhere=$cgroup
+export elsewhere
+new_cgroup 150000
+report sh -c 'sleep 0.3; echo $$ >"$elsewhere/cgroup.procs"; sleep 2'
+is 'report: it leaves its cgroup' "$(value throttled_periods) $(advice)" 'null moved'
+report sh -c 'sh -c "echo \$\$ >\"\$elsewhere/cgroup.procs\"; exec /programs/spin 2 1"; true'
+is 'report: what it started leaves its cgroup' "$(value throttled_periods) $(advice)" 'null moved'
+set_limit "$cgroup" max
+report true
+is 'report: no limit' "$(value limited) $(value limit_cpus) $(value throttled_periods) $(advice)" 'false null 0 unlimited'
