@@ -9,8 +9,10 @@
 /* A load is steady if it uses that much of the limit, on average. */
 #define STEADY_PERCENT 80
 
-/* Throttled in fewer of the periods than this is as good as not throttled. */
+/* Throttled in no more of the periods than this, or for no more of the time, is as good as not throttled: a single thread
+ * on a whole CPU is now and then stopped for the last moment of a period. */
 #define THROTTLED_PERCENT 5
+#define LOST_PERCENT 1
 
 /* Others are worth a word if they used more than this, in relation to the run. */
 #define OTHERS_PERCENT 25
@@ -23,7 +25,8 @@ static uint64_t periods_of_run(const struct cq_figures *figures, const struct cq
 
 static bool is_throttled(const struct cq_figures *figures, const struct cq_level *level)
 {
-	return level->stat.throttled * 100 > periods_of_run(figures, level) * THROTTLED_PERCENT;
+	return level->stat.throttled > periods_of_run(figures, level) * THROTTLED_PERCENT / 100 &&
+	       level->stat.lost > figures->wall / 100 * LOST_PERCENT;
 }
 
 /* True if the run used PERCENT or more of QUOTA / PERIOD CPUs on average. */

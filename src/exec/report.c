@@ -62,6 +62,12 @@ static void write_wrapped(FILE *out, const char *text)
 	fputc('\n', out);
 }
 
+/* "1 CPU", "1.5 CPUs" */
+static void write_limit_of(FILE *out, const struct cq_limit *limit)
+{
+	fprintf(out, "%.4g CPU%s", cpus_of(limit), limit->quota == limit->period ? "" : "s");
+}
+
 static void write_limit(FILE *out, const struct cq_figures *figures)
 {
 	begin_line(out, "CPU limit");
@@ -70,7 +76,7 @@ static void write_limit(FILE *out, const struct cq_figures *figures)
 	else if (!figures->effective)
 		fprintf(out, "none");
 	else
-		fprintf(out, "%.4g CPUs", cpus_of(&figures->effective->limit));
+		write_limit_of(out, &figures->effective->limit);
 	fprintf(out, "%s\n", figures->limit_has_changed ? " to begin with; it has changed" : "");
 }
 
@@ -107,7 +113,9 @@ static void write_throttling(FILE *out, const struct cq_figures *figures)
 			continue;
 		begin_line(out, "");
 		write_level(out, level);
-		fprintf(out, ", by a limit of %.4g CPUs\n", cpus_of(&level->limit));
+		fputs(", by a limit of ", out);
+		write_limit_of(out, &level->limit);
+		fputc('\n', out);
 	}
 }
 

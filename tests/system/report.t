@@ -57,6 +57,7 @@ text = open("report", "rb").read().splitlines()[-1]
 r = json.loads(text)
 effective = [level for level in r["levels"] or [] if level["effective"]]
 throttling = [r["periods"], r["throttled_periods"], r["throttled_seconds"]]
+since = lambda before, after: [round(new - old, 6) for old, new in zip(before, after)]
 if not eval("(" + sys.argv[1] + ")"):
     sys.exit(text.decode())
 ' "$2"
@@ -67,9 +68,20 @@ value() {
 	tail -n 1 report | "$python" -c 'import json, sys; print(json.load(sys.stdin)[sys.argv[1]])' "$1"
 }
 
+# counters: the throttled periods of $cgroup so far, and the seconds lost.
+counters() {
+	awk '$1 == "nr_throttled" { periods = $2 } $1 == "throttled_time" { lost = $2 / 1e9 } $1 == "throttled_usec" { lost = $2 / 1e6 }
+		END { printf "%d, %.9f\n", periods, lost }' "$cgroup/cpu.stat"
+}
+
 # A steady load: as many threads as there are CPUs shown. The limit of 1.5 comes to two of them, or to one.
 busy_cgroup 150000
+in_cgroup "$cgroup" ./spin 1 2 # throttled as well, but before the run
+before=$(counters)
 report ./spin 3
+after=$(counters)
+holds 'it is what cpu.stat says' \
+	"all(-1e-5 < outer - inner < 0.01 for inner, outer in zip(throttling[1:], since([$before], [$after])))"
 holds 'rounded up: the limit and the CPUs' \
 	'r["limited"] and r["limit_cpus"] == 1.5 and r["shown_cpus"] == 2 and r["real_cpus"] == '"$real"
 holds 'rounded up: throttled in most periods' 'r["periods"] / 2 < r["throttled_periods"] <= r["periods"]'

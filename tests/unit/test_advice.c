@@ -60,7 +60,7 @@ static void set_level(struct cq_level *level, unsigned quota, unsigned throttled
 	level->stat = (struct cq_cpustat){
 		.periods = throttled + 1,
 		.throttled = throttled,
-		.lost = throttled * MILLISECOND,
+		.lost = throttled * 20 * MILLISECOND,
 		.used = used * MILLISECOND,
 		.knows_used = used != 0,
 	};
@@ -126,6 +126,16 @@ START_TEST(tells_a_limit_of_another_level)
 }
 END_TEST
 
+/* Many periods, but no time to speak of. */
+START_TEST(does_not_mind_moments)
+{
+	set_figures(&(struct run){"", 100, 1, 1, 1, 3000, 3000, 20, 0});
+	ck_assert_str_eq(cq_advice_of(&figures)->code, "raise_limit");
+	figures.levels[0].stat.lost = 30 * MILLISECOND;
+	ck_assert_str_eq(cq_advice_of(&figures)->code, "fine");
+}
+END_TEST
+
 /* Without the CPUs of this process there is no word about rounding. */
 START_TEST(does_without_the_cpus)
 {
@@ -144,6 +154,7 @@ START_TEST(takes_large_numbers)
 	figures.user = INT64_MAX / 4 * 3;
 	figures.system = 0;
 	figures.levels[0].stat.throttled = INT64_MAX / 1000;
+	figures.levels[0].stat.lost = INT64_MAX;
 	ck_assert_str_eq(cq_advice_of(&figures)->code, "try_floor");
 	figures.levels[0].limit = (struct cq_limit){INT64_MAX, INT64_C(1) << 61};
 	ck_assert_str_eq(cq_advice_of(&figures)->code, "too_short");
@@ -158,6 +169,7 @@ Suite *cq_test_advice(void)
 	tcase_add_loop_test(tests, follows_from_the_figures, 0, CQ_ARRAY_SIZE(runs));
 	tcase_add_loop_test(tests, says_what_is_not_known, 0, CQ_ARRAY_SIZE(runs));
 	tcase_add_test(tests, tells_a_limit_of_another_level);
+	tcase_add_test(tests, does_not_mind_moments);
 	tcase_add_test(tests, does_without_the_cpus);
 	tcase_add_test(tests, takes_large_numbers);
 	suite_add_tcase(suite, tests);

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # In a machine with many CPUs and cgroups of version 2: cpuquota-exec --report. To be sourced behind lib.sh.
 # shellcheck shell=sh
-# shellcheck disable=SC2154 # of lib.sh
+# shellcheck disable=SC2016,SC2154 # scripts for other shells; of lib.sh
 
 # report [OPTION]... PROGRAM...: in $cgroup; as JSON, in $work/report. Gives the exit status.
 report() {
@@ -15,7 +15,7 @@ value() {
 
 # levels KEY: of all the levels.
 levels() {
-	sed 's/^[^[]*\[//' "$work/report" | tr '{,' '\n\n' | sed -n 's/^ *"'"$1"'": \([^}]*\).*/\1/p' | paste -sd ' ' -
+	sed 's/^[^[]*\[//' "$work/report" | tr '{,' '\n' | sed -n 's/^ *"'"$1"'": \([^}]*\).*/\1/p' | paste -sd ' ' -
 }
 
 advice() {
@@ -32,6 +32,8 @@ reckons() {
 }
 
 new_cgroup 150000
+in_cgroup "$cgroup" /programs/spin 1 2 # throttled as well, but before the run
+before=$(awk '$1 == "throttled_usec" { print $2 }' "$cgroup/cpu.stat")
 report /programs/spin 3
 is 'report: rounded up: exit status' "$?" 0
 is 'report: version of the cgroup' "$(value cgroup_version)" 2
@@ -40,6 +42,10 @@ is 'report: the CPUs' "$(value shown_cpus) of $(value real_cpus)" "2 of $real"
 is 'report: rounded up: the limit' "$(value limit_cpus)" 1.5
 reckons 'report: rounded up: throttled in most periods' "$(value throttled_periods) * 2 > $(value periods)"
 reckons 'report: rounded up: time is lost' "$(value throttled_seconds) > 0"
+after=$(awk '$1 == "throttled_usec" { print $2 }' "$cgroup/cpu.stat")
+reckons 'report: rounded up: it is what cpu.stat says' \
+	"$before > 0 && ($after - $before) / 1000000 - $(value throttled_seconds) < 0.01 &&
+	$(value throttled_seconds) <= ($after - $before) / 1000000 + 0.000001"
 reckons 'report: rounded up: the cgroup has seen what the run used' \
 	"$(levels cgroup_cpu_seconds) > $(value cpu_seconds) * 0.9"
 is 'report: rounded up: advice' "$(advice)" try_floor
