@@ -16,10 +16,10 @@ mkdir "$luggage"
 cp "$library" "$wrapper" "$from/ask-runtimes" "$from/programs/cpus.cjs" "$luggage"
 : >"$luggage/empty.conf"
 
-# find_roots: the roots that can be had, in $roots. Whatever fails is skipped.
+# find_roots SUITE...: this machine, and of those the roots that can be had, in $roots. Whatever fails is skipped.
 find_roots() {
 	roots=here
-	for suite in bullseye trixie sid; do
+	for suite; do
 		if "$from/get-runtimes" "$suite" >"$work/root-$suite" 2>"$work/log"; then
 			roots="$roots $suite"
 		else
@@ -37,19 +37,17 @@ root_of() {
 	fi
 }
 
-# ask ROOT: all its programs all questions. Below that root, with the system's own file systems; in a mount namespace
-# that takes all mounts away again.
+# in_root ROOT COMMAND...: by the root's own files alone.
+in_root() {
+	directory=$(root_of "$1")
+	shift
+	chroot "$directory" "$@"
+}
+
+# ask ROOT: all its programs all questions.
 ask() {
-	# shellcheck disable=SC2016
-	unshare --mount --propagation private sh -eu -c '
-		if [ "$0" != / ]; then
-			mount --rbind /proc "$0/proc"
-			mount --rbind /sys "$0/sys"
-			mount --bind /dev "$0/dev"
-		fi
-		mount --bind "$1" "$0/mnt"
-		exec chroot "$0" /usr/bin/env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/nonexistent DENO_DIR=/mnt/deno NO_COLOR=1 LC_ALL=C \
-			/mnt/ask-runtimes "/mnt/programs-$2" /mnt/questions' "$(root_of "$1")" "$luggage" "$1"
+	unshare --mount --propagation private "$from/enter-root" "$(root_of "$1")" "$luggage" \
+		/mnt/ask-runtimes "/mnt/programs-$1" /mnt/questions
 }
 
 # ask_all LIMIT...: all of them under each limit, in microseconds of 100,000; what they say is in the files

@@ -44,7 +44,7 @@ has() {
 }
 
 last=$((real - 1))
-find_roots
+find_roots bullseye trixie sid
 for root in $roots; do
 	add "$root" 'grep /proc/cpuinfo' shown "grep -c '^processor' /proc/cpuinfo"
 	add "$root" 'grep /proc/stat' shown "grep -c '^cpu[0-9]' /proc/stat"

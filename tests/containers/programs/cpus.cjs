@@ -11,7 +11,7 @@ if (question !== '') {
 	numbers.push(cpus.length);
 	for (const cpu of cpus) {
 		const isSane = cpu.model && cpu.model !== 'unknown' && Object.values(cpu.times).every(Number.isInteger) &&
-			cpu.times.user > 0 && cpu.times.idle > 0;
+			cpu.times.idle > 0;
 		if (!isSane) {
 			numbers.push(JSON.stringify(cpu));
 		}
