@@ -72,20 +72,32 @@ compile() {
 	"${compiler:-cc}" -O -D_GNU_SOURCE -o "$overlay/programs/$name" "$source" "$@"
 }
 
-# guest SCRIPTS [OPTION]...: runs guest/NAME.sh for each NAME in SCRIPTS in a machine, with options of run. They speak
-# TAP; their results are this test's.
-guest() {
-	scripts=$1
-	shift
-	command="export top_srcdir=/ top_builddir=/build; . /tests/vm/guest/lib.sh"
-	for script in $scripts; do
+# make_disk FILE DIRECTORY: an image with that directory's files, for run's -d. It is as large only as what is in it.
+make_disk() {
+	mke2fs -q -t ext4 -O ^has_journal -d "$2" "$1" 4G >"$1.log" 2>&1 || sed 's/^/# /' "$1.log"
+}
+
+# boot MACHINE SCRIPTS [OPTION]...: runs guest/NAME.sh for each NAME in SCRIPTS in a machine, with options of run. In
+# it, $machine is MACHINE.
+boot() {
+	machine=$1
+	command="export top_srcdir=/ top_builddir=/build; machine=$machine; . /tests/vm/guest/lib.sh"
+	for script in $2; do
 		command="$command; . /tests/vm/guest/$script.sh"
 	done
+	shift 2
 	status=0
-	"$vm/run" "$@" "$overlay" "$command; finish" >"$work/guest.out" 2>"$work/guest.err" || status=$?
-	sed 's/^/# /' "$work/guest.err"
+	"$vm/run" "$@" "$overlay" "$command; finish" >"$work/$machine.out" 2>"$work/$machine.err" || status=$?
+	echo "$status" >"$work/$machine.status"
+}
+
+# results MACHINE: the scripts speak TAP; their results are this test's.
+results() {
+	read -r status <"$work/$1.status"
+	sed 's/^/# /' "$work/$1.err"
 	before=$tests_run
 	bad=0
+	planned=
 	while IFS= read -r line; do
 		case $line in
 		'ok '*)
@@ -99,6 +111,14 @@ guest() {
 		1..*) planned=${line#1..} ;;
 		*) echo "$line" ;;
 		esac
-	done <"$work/guest.out"
-	is "$scripts: all tests were made" "${planned-none}, exit status $status" "$((tests_run - before)), exit status $bad"
+	done <"$work/$1.out"
+	is "$1: all tests were made" "${planned:-none}, exit status $status" "$((tests_run - before)), exit status $bad"
+}
+
+# guest SCRIPTS [OPTION]...: both, in one machine.
+guest() {
+	scripts=$1
+	shift
+	boot machine "$scripts" "$@"
+	results machine
 }
