@@ -15,13 +15,10 @@ if ! command -v "$compiler" >/dev/null; then
 	done_testing
 fi
 needs_vm 'arm64' arm64
-libraries=$("$vm/get" arm64)/libraries/usr
 
 build() {
 	mkdir "$work/build" && cd "$work/build" || return
-	"$top_srcdir/configure" --host=aarch64-linux-gnu --disable-tests --enable-werror CC="$compiler" \
-		SECCOMP_CFLAGS="-I$libraries/include" SECCOMP_LIBS="-L$libraries/lib/aarch64-linux-gnu -lseccomp" \
-		JANSSON_CFLAGS="-I$libraries/include" JANSSON_LIBS="-L$libraries/lib/aarch64-linux-gnu -ljansson" &&
+	"$top_srcdir/scripts/configure-for" arm64 --disable-tests --enable-werror &&
 		make -j "$(nproc)" libcpuquota.la cpuquota-exec
 }
 # In a subshell, as it changes the directory.
