@@ -3,20 +3,24 @@
  * What a call costs: prints nanoseconds for one call of NAME, the best of several rounds. scripts/bench runs it with and
  * without the preload library in turn.
  *
- * usage: calls NAME | calls threads N | calls around | calls rarely
+ * usage: calls NAME | calls threads N | calls around | calls rarely | calls filtered
  *
  * `threads N` prints how many counts N threads get in a millisecond, all together. `around` asks once more than it has
  * to, between two calls of getppid, so that what a re-read does stands between them in the output of strace. `rarely`
  * asks a few times, more than a second apart, and prints the nanoseconds of the quickest call: nothing is warm then.
+ * `filtered` is syscall-getppid below the smallest seccomp filter there can be.
  */
 #define _GNU_SOURCE
 
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/sysinfo.h>
 #include <time.h>
@@ -183,6 +187,18 @@ static uint64_t best_of_rare_calls(void)
 	return best;
 }
 
+static void filter(void)
+{
+	struct sock_filter allow = BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
+	struct sock_fprog program = {1, &allow};
+
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
+	    syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_SPEC_ALLOW, &program) != 0) {
+		perror("seccomp");
+		exit(1);
+	}
+}
+
 int main(int argc, char **argv)
 {
 	if (argc == 3 && strcmp(argv[1], "threads") == 0)
@@ -198,12 +214,17 @@ int main(int argc, char **argv)
 		printf("%llu\n", (unsigned long long)best_of_rare_calls());
 		return 0;
 	}
+	if (argc == 2 && strcmp(argv[1], "filtered") == 0) {
+		filter();
+		printf("%.2f\n", best_of(call_syscall_getppid));
+		return 0;
+	}
 	for (size_t i = 0; argc == 2 && i < sizeof calls / sizeof *calls; i++) {
 		if (strcmp(argv[1], calls[i].name) == 0) {
 			printf("%.2f\n", best_of(calls[i].call));
 			return 0;
 		}
 	}
-	fprintf(stderr, "usage: calls NAME | calls threads N | calls around | calls rarely\n");
+	fprintf(stderr, "usage: calls NAME | calls threads N | calls around | calls rarely | calls filtered\n");
 	return 2;
 }

@@ -4,6 +4,9 @@
  * process it is in: no symbol that is newer than the image (memcpy of GLIBC_2.14), none that a sanitizer or an allocator
  * has taken over, and a dozen fewer to look up while every program starts.
  */
+#if defined __SSE2__
+#include <emmintrin.h>
+#endif
 #include <stddef.h>
 #include <string.h>
 #include <strings.h>
@@ -80,6 +83,16 @@ void *memchr(const void *text, int byte, size_t size)
 	const chunk low_bits = ~0ul / 255, high_bits = low_bits << 7, pattern = (unsigned char)byte * low_bits;
 	const char *t = text;
 
+#if defined __SSE2__
+	const __m128i wanted = _mm_set1_epi8((char)byte);
+
+	for (; size >= sizeof wanted; size -= sizeof wanted, t += sizeof wanted) {
+		int found = _mm_movemask_epi8(_mm_cmpeq_epi8(_mm_loadu_si128((const __m128i *)t), wanted));
+
+		if (found)
+			return (void *)(t + __builtin_ctz((unsigned)found));
+	}
+#endif
 	/* Over eight bytes at a time as long as none is the wanted one: one that is has become 0, which the subtraction turns
 	 * into a high bit that was not there before. */
 	for (; size >= sizeof(chunk); size -= sizeof(chunk), t += sizeof(chunk)) {
