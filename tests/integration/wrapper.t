@@ -207,7 +207,7 @@ is '-h' "$("$wrapper" -h)" "$("$wrapper" --help)"
 ends '--help' 0 '' "$wrapper" --help
 is '--help fits a terminal of 24 lines' "$([ "$("$wrapper" --help | wc -l)" -le 24 ] && echo yes)" yes
 # The directory that the default policy is in is longer in a build for a test than in one that is installed.
-directory=$("$wrapper" --help | sed -n 's/.*not from \(.*\)\/cpuquota\.conf$/\1/p')
+directory=$("$wrapper" --help | sed -n 's/.* \(\/.*\)\/cpuquota\.conf$/\1/p')
 is '--help fits 80 columns' "$("$wrapper" --help | sed "s|${directory:-none}|/etc|" | awk 'length > 80')" ''
 for option in --policy --set --count --check-policy --sysroot --help --version; do
 	is "--help tells of $option" "$("$wrapper" --help | grep -q -e "$option" && echo yes)" yes
