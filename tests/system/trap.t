@@ -442,7 +442,7 @@ for kind in '' --init; do
 		answer=$(in_namespace 'timeout -s KILL 10 setpriv --reuid 61234 --regid 61234 --clear-groups \
 			prlimit --nproc="$1" "$W" $2 "$A" once' "$number" "$kind" | tail -n 1)
 		case $answer in # not even the program can be started then
-		'cpuquota-exec: --init: Resource temporarily unavailable') answer=$all ;;
+		'cpuquota-exec: no child can be started: Resource temporarily unavailable') answer=$all ;;
 		esac
 		either "$number processes $kind" "$answer"
 	done
