@@ -10,16 +10,7 @@
 
 #define KEY_FIELD(name) offsetof(struct cq_policy, name)
 
-/* A key whose value is one of some words, of which the policy keeps the place in the list, or a number. No pointers, so
- * that the table needs no relocation in the preload library. */
-struct key {
-	char name[16];
-	char words[24]; /* separated by commas; empty: a number from LEAST to MOST */
-	unsigned least, most;
-	size_t field;
-};
-
-static const struct key keys[] = {
+const struct cq_policy_key cq_policy_keys[CQ_POLICY_KEYS] = {
 	{"round", "ceil,floor,nearest", 0, 0, KEY_FIELD(round)},
 	{"min", "", 1, CQ_POLICY_MAX_COUNT, KEY_FIELD(min)},
 	{"max", "", 1, CQ_POLICY_MAX_COUNT, KEY_FIELD(max)},
@@ -39,6 +30,7 @@ struct place {
 	const struct cq_policy_source *source;
 	const char *name;
 	unsigned line; /* 0: a text without lines */
+	bool is_ignored; /* in a section about other programs */
 };
 
 /* The name of the program that the policy is for, once a section has asked for it. */
@@ -121,7 +113,7 @@ static void begin_value_message(struct cq_message *message, const struct place *
 	cq_message_add_string(message, ": expected ");
 }
 
-static void tell_bad_value(const struct place *place, const struct key *key, const char *value, size_t length)
+static void tell_bad_value(const struct place *place, const struct cq_policy_key *key, const char *value, size_t length)
 {
 	struct cq_message message;
 
@@ -145,8 +137,8 @@ static void tell_unknown_key(const struct place *place, const char *name, size_t
 	cq_message_add_string(&message, "unknown key '");
 	add_quoted(&message, name, length);
 	cq_message_add_string(&message, "': expected ");
-	for (size_t i = 0; i < CQ_ARRAY_SIZE(keys); i++) {
-		cq_message_add_string(&message, keys[i].name);
+	for (size_t i = 0; i < CQ_POLICY_KEYS; i++) {
+		cq_message_add_string(&message, cq_policy_keys[i].name);
 		cq_message_add_string(&message, ", ");
 	}
 	cq_message_add_string(&message, "or unlimited");
@@ -165,6 +157,15 @@ static int find_word(const char *words, const char *value, size_t length)
 			return -1;
 		words += word + 1;
 	}
+}
+
+/* Says where a value is from that has just been taken. */
+static void tell_assigned(const struct place *place, const char *key, const char *value, size_t length)
+{
+	struct cq_policy_assignment assignment = {key, value, length, place->name, place->line};
+
+	if (place->source->assigned && !place->is_ignored)
+		place->source->assigned(place->source->argument, &assignment);
 }
 
 /* A number of CPUs as Kubernetes writes it: "2", "1.5", "500m". The fraction is kept exactly. */
@@ -194,7 +195,8 @@ static bool parse_cpus(const char *text, struct cq_limit *ret)
 	return true;
 }
 
-static void set_unlimited(struct cq_policy *policy, const struct place *place, const char *value, size_t length)
+/* Both setters return false, having told of it, where the value is none that the key can have. */
+static bool set_unlimited(struct cq_policy *policy, const struct place *place, const char *value, size_t length)
 {
 	static const char prefix[] = "env:";
 	size_t prefix_length = sizeof prefix - 1;
@@ -204,14 +206,14 @@ static void set_unlimited(struct cq_policy *policy, const struct place *place, c
 
 	if (cq_text_equals(value, length, "all")) {
 		policy->unlimited = (struct cq_limit){0, 0};
-		return;
+		return true;
 	}
 	if (length <= prefix_length || memcmp(value, prefix, prefix_length) != 0 ||
 	    length - prefix_length >= sizeof variable || memchr(value, '=', length)) {
 		begin_value_message(&message, place, "unlimited", value, length);
 		cq_message_add_string(&message, "all or env:NAME");
 		place->source->problem(place->source->argument, message.text);
-		return;
+		return false;
 	}
 	memmove(variable, value + prefix_length, length - prefix_length);
 	variable[length - prefix_length] = '\0';
@@ -224,29 +226,29 @@ static void set_unlimited(struct cq_policy *policy, const struct place *place, c
 		add_quoted(&message, cpus, strlen(cpus));
 		cq_message_add_string(&message, "'");
 		place->source->problem(place->source->argument, message.text);
+		return false;
 	}
+	return true;
 }
 
-static void set_key(struct cq_policy *policy, const struct place *place, const struct key *key, const char *value,
-		    size_t length)
+static bool set_key(struct cq_policy *policy, const struct place *place, const struct cq_policy_key *key,
+		    const char *value, size_t length)
 {
 	unsigned *field = (unsigned *)((char *)policy + key->field);
 	const char *end = value;
 	uint64_t number;
-	int word;
+	int word = *key->words ? find_word(key->words, value, length) : -1;
 
-	if (*key->words) {
-		word = find_word(key->words, value, length);
-		if (word >= 0)
-			*field = (unsigned)word;
-		else
-			tell_bad_value(place, key, value, length);
-		return;
-	}
-	if (cq_text_number(&end, key->most, &number) && end == value + length && number >= key->least)
+	if (word >= 0) {
+		*field = (unsigned)word;
+	} else if (!*key->words && cq_text_number(&end, key->most, &number) && end == value + length &&
+		   number >= key->least) {
 		*field = (unsigned)number;
-	else
+	} else {
 		tell_bad_value(place, key, value, length);
+		return false;
+	}
+	return true;
 }
 
 static bool is_blank(char c)
@@ -285,12 +287,14 @@ static void read_assignment(struct cq_policy *policy, const struct place *place,
 	name_length = trim(&name, equals);
 	value_length = trim(&value, text + length);
 	if (cq_text_equals(name, name_length, "unlimited")) {
-		set_unlimited(policy, place, value, value_length);
+		if (set_unlimited(policy, place, value, value_length))
+			tell_assigned(place, "unlimited", value, value_length);
 		return;
 	}
-	for (size_t i = 0; i < CQ_ARRAY_SIZE(keys); i++) {
-		if (cq_text_equals(name, name_length, keys[i].name)) {
-			set_key(policy, place, &keys[i], value, value_length);
+	for (size_t i = 0; i < CQ_POLICY_KEYS; i++) {
+		if (cq_text_equals(name, name_length, cq_policy_keys[i].name)) {
+			if (set_key(policy, place, &cq_policy_keys[i], value, value_length))
+				tell_assigned(place, cq_policy_keys[i].name, value, value_length);
 			return;
 		}
 	}
@@ -397,6 +401,7 @@ static void read_lines(struct cq_policy *policy, struct place *place, struct cq_
 			applies = read_section(place, &program, line + (text - line), length);
 			continue;
 		}
+		place->is_ignored = !applies;
 		read_assignment(applies ? policy : &ignored, place, text, length);
 	}
 }
@@ -405,7 +410,7 @@ static void read_lines(struct cq_policy *policy, struct place *place, struct cq_
 static int read_file(struct cq_policy *policy, const struct cq_policy_source *source, const char *root,
 		     const char *file, bool is_optional)
 {
-	struct place place = {source, file, 0};
+	struct place place = {source, file, 0, false};
 	struct cq_lines lines;
 	int r = cq_lines_open(&lines, root, file, CQ_POLICY_FILE_BUDGET);
 
@@ -432,7 +437,7 @@ int cq_policy_read_file(struct cq_policy *policy, const struct cq_policy_source 
 void cq_policy_read_inline(struct cq_policy *policy, const struct cq_policy_source *source, const char *name,
 			   const char *text)
 {
-	struct place place = {source, name, 0};
+	struct place place = {source, name, 0, false};
 
 	for (;;) {
 		size_t length = strcspn(text, ",");

@@ -43,6 +43,28 @@ struct cq_policy {
 	unsigned refresh;          /* seconds; 0: read the limit once */
 };
 
+/* A key whose value is one of some words, of which the policy keeps the place in the list, or a number. No pointers, so
+ * that the table needs no relocation in the preload library. */
+struct cq_policy_key {
+	char name[16];
+	char words[24]; /* separated by commas; empty: a number from LEAST to MOST */
+	unsigned least, most;
+	size_t field;   /* where in struct cq_policy the number is, an unsigned */
+};
+
+/* All keys but `unlimited`, whose value is of no such kind. */
+#define CQ_POLICY_KEYS 12
+extern const struct cq_policy_key cq_policy_keys[CQ_POLICY_KEYS];
+
+/* "KEY = VALUE" as it was written: in LINE of the file NAME, or in a variable of that name, without lines (0). */
+struct cq_policy_assignment {
+	const char *key;
+	const char *value; /* VALUE_LENGTH bytes */
+	size_t value_length;
+	const char *name;
+	unsigned line;
+};
+
 /* Where a policy comes from, and who is told of its errors. */
 struct cq_policy_source {
 	const char *root;       /* of the file system that DEFAULT_FILE stands in */
@@ -52,6 +74,8 @@ struct cq_policy_source {
 	const char *(*environment)(const char *name);
 	/* Called for every error, with "FILE:LINE: what is wrong, what is allowed". */
 	void (*problem)(void *argument, const char *message);
+	/* Called for every assignment that holds until a later one of the same key; NULL: nobody wants to know. */
+	void (*assigned)(void *argument, const struct cq_policy_assignment *assignment);
 	void *argument;
 };
 

@@ -217,11 +217,10 @@ int cq_program_inspect(int fd, struct cq_program *ret)
 			return r;
 		if (segment.type == PT_INTERP)
 			program.has_interpreter = true;
-		else if (segment.type == PT_NOTE && !program.is_go)
-			program.is_go = is_go_segment(&file, &segment);
+		else if (segment.type == PT_NOTE && !program.has_go_note)
+			program.has_go_note = is_go_segment(&file, &segment);
 	}
-	if (!program.is_go)
-		program.is_go = has_go_section(&file, &headers);
+	program.is_go = program.has_go_note || has_go_section(&file, &headers);
 	*ret = program;
 	return 0;
 }

@@ -12,6 +12,7 @@
 struct cq_program {
 	bool is_64bit;
 	bool has_interpreter; /* asks for a loader (PT_INTERP), which can preload; without one it is static */
+	bool has_go_note;     /* has the note with Go's build id, which is in memory too while the program runs */
 	bool is_go;           /* has a note or a section that only Go's linker writes (cmd/link/internal/ld) */
 	uint16_t machine;     /* EM_* of elf(5) */
 };

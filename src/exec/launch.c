@@ -102,6 +102,11 @@ char *cq_launch_find_library(void)
 	return find_beside();
 }
 
+bool cq_launch_can_name(const char *library)
+{
+	return !strpbrk(library, separators);
+}
+
 /* Says why a program sees the real CPUs, where somebody wants to know. */
 static void explain(const char *program, const char *what, int error)
 {
@@ -125,7 +130,7 @@ static void preload(const char *program, bool can_load)
 				is_named ? "CPUQUOTA_LIBRARY=" : "", is_named ? named : LIBDIR "/" LIBRARY_NAME, program);
 		return;
 	}
-	if (strpbrk(library, separators)) {
+	if (!cq_launch_can_name(library)) {
 		fprintf(stderr, "cpuquota-exec: %s: LD_PRELOAD takes no path with a space or a colon: %s sees the real CPUs\n",
 			library, program);
 		free(library);
@@ -175,15 +180,14 @@ static void hide_quota_from_go(void)
 	}
 }
 
-static bool wants_trap(const struct cq_target *target, const struct cq_policy *policy)
+bool cq_launch_wants_trap(const struct cq_target *target, const struct cq_policy *policy)
 {
 	if (policy->affinity == CQ_AFFINITY_REAL || policy->trap == CQ_TRAP_NEVER)
 		return false;
 	return policy->trap == CQ_TRAP_ALWAYS || cq_target_needs_trap(target);
 }
 
-/* True if the program's loader can load the library; a program that is not known is treated as if it could. */
-static bool can_preload(const struct cq_target *target)
+bool cq_launch_can_preload(const struct cq_target *target)
 {
 	return !target->is_known || (target->program.has_interpreter && cq_program_is_native(&target->program));
 }
@@ -212,7 +216,7 @@ static bool prepare_trap(struct launch *launch, const struct cq_policy *policy)
 	static struct cq_view view;
 	int r;
 
-	if (policy->is_off || !wants_trap(launch->target, policy) || cq_probe_trap())
+	if (policy->is_off || !cq_launch_wants_trap(launch->target, policy) || cq_probe_trap())
 		return false;
 	view.policy = *policy;
 	r = cq_view_init(&view, "/", cq_settings_now);
@@ -286,7 +290,7 @@ int cq_launch(const struct cq_command *command, const struct cq_target *target, 
 
 	if (!policy->is_off) {
 		if (!command->is_handed_over) /* else whoever has done that has the library */
-			preload(target->path, can_preload(target));
+			preload(target->path, cq_launch_can_preload(target));
 		if (policy->runtime_quota == CQ_RUNTIME_QUOTA_HIDE)
 			hide_quota_from_go();
 	}

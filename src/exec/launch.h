@@ -20,6 +20,15 @@ char *cq_launch_edit_preload(const char *list, const char *library);
  * string, or NULL if it is in none of these places. */
 char *cq_launch_find_library(void);
 
+/* True if TARGET is to run below a trap, as POLICY has it. */
+bool cq_launch_wants_trap(const struct cq_target *target, const struct cq_policy *policy);
+
+/* True if the program's loader can load the library; a program that is not known is treated as if it could. */
+bool cq_launch_can_preload(const struct cq_target *target);
+
+/* True if LD_PRELOAD can name LIBRARY: it takes no path with a space or a colon. */
+bool cq_launch_can_name(const char *library);
+
 /* What is to be executed. */
 struct cq_command {
 	char *const *arguments;

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* cpuquota-exec: runs a program so that it sees the CPUs that the policy shows. */
+#include "capture.h"
+#include "explain.h"
 #include "launch.h"
 #include "policy.h"
 #include "settings.h"
@@ -19,10 +21,8 @@
 
 static const char usage[] =
 	"Usage: cpuquota-exec [OPTION]... [--] PROGRAM [ARGUMENT]...\n"
-	"  or:  cpuquota-exec --count\n"
-	"  or:  cpuquota-exec --check-policy [FILE]\n"
+	"  or:  cpuquota-exec --explain [PROGRAM] | --count | --check-policy [FILE]\n"
 	"Run PROGRAM so that it sees the CPUs that its cgroup's CPU limit pays for.\n"
-	"\n"
 	"  -p, --policy=FILE    take the policy from FILE, not from\n"
 	"                       " CQ_POLICY_DEFAULT_FILE "\n"
 	"  -s, --set=KEY=VALUE  set a key of the policy (round=floor); may be repeated\n"
@@ -31,28 +31,41 @@ static const char usage[] =
 	"      --init           stay as PROGRAM's parent: pass on signals, reap orphans\n"
 	"  -r, --report         stay, and say at the end how PROGRAM used its CPUs, how\n"
 	"                       it was throttled, and which policy would suit better\n"
-	"      --json           with --report: as JSON\n"
+	"      --explain        say how the number comes about, if PROGRAM is reached\n"
+	"      --json           with --explain or --report: as JSON\n"
 	"      --count          print the number of CPUs that would be shown\n"
 	"      --check-policy   say what is wrong with the policy, or with FILE\n"
-	"      --sysroot=DIR    with --count: read /proc and /sys of the tree in DIR\n"
+	"      --capture=DIR    write what the number is made from to DIR\n"
+	"      --sysroot=DIR    with --count or --explain: read such a DIR\n"
 	"  -h, --help           print this help\n"
 	"  -V, --version        print the version\n"
-	"\n"
 	"CPUQUOTA=KEY=VALUE,... overrides the policy, CPUQUOTA=off turns all off; see\n"
 	"cpuquota.conf(5). Exit status: PROGRAM's own, or 125 if cpuquota-exec fails,\n"
 	"126 if PROGRAM cannot be executed, 127 if it cannot be found.\n";
 
-enum action { RUN, COUNT, CHECK_POLICY };
+enum action { RUN, COUNT, CHECK_POLICY, EXPLAIN, CAPTURE };
+
+static const char *const action_names[] = {"", "--count", "--check-policy", "--explain", "--capture"};
 
 struct options {
 	enum action action;
 	const char *sysroot;
+	const char *capture;
 	bool is_init;
 	bool has_report;
 	bool has_json;
 };
 
-enum { OPTION_TRAP = 256, OPTION_INIT, OPTION_JSON, OPTION_COUNT, OPTION_CHECK_POLICY, OPTION_SYSROOT };
+enum {
+	OPTION_TRAP = 256,
+	OPTION_INIT,
+	OPTION_COUNT,
+	OPTION_CHECK_POLICY,
+	OPTION_EXPLAIN,
+	OPTION_JSON,
+	OPTION_CAPTURE,
+	OPTION_SYSROOT,
+};
 
 static const struct option long_options[] = {
 	{"policy", required_argument, NULL, 'p'},
@@ -60,9 +73,11 @@ static const struct option long_options[] = {
 	{"trap", required_argument, NULL, OPTION_TRAP},
 	{"init", no_argument, NULL, OPTION_INIT},
 	{"report", no_argument, NULL, 'r'},
-	{"json", no_argument, NULL, OPTION_JSON},
 	{"count", no_argument, NULL, OPTION_COUNT},
 	{"check-policy", no_argument, NULL, OPTION_CHECK_POLICY},
+	{"explain", no_argument, NULL, OPTION_EXPLAIN},
+	{"json", no_argument, NULL, OPTION_JSON},
+	{"capture", required_argument, NULL, OPTION_CAPTURE},
 	{"sysroot", required_argument, NULL, OPTION_SYSROOT},
 	{"help", no_argument, NULL, 'h'},
 	{"version", no_argument, NULL, 'V'},
@@ -185,6 +200,17 @@ static int finish(int status)
 	return status;
 }
 
+/* What is to be done can be said once. */
+static void choose(struct options *options, enum action action)
+{
+	if (options->action != RUN && options->action != action) {
+		fprintf(stderr, "cpuquota-exec: %s and %s exclude each other\nTry 'cpuquota-exec --help'.\n",
+			action_names[options->action], action_names[action]);
+		exit(CQ_EXIT_FAILED);
+	}
+	options->action = action;
+}
+
 static void parse_options(int argc, char **argv, struct options *ret)
 {
 	int option;
@@ -211,10 +237,17 @@ static void parse_options(int argc, char **argv, struct options *ret)
 			ret->has_json = true;
 			break;
 		case OPTION_COUNT:
-			ret->action = COUNT;
+			choose(ret, COUNT);
 			break;
 		case OPTION_CHECK_POLICY:
-			ret->action = CHECK_POLICY;
+			choose(ret, CHECK_POLICY);
+			break;
+		case OPTION_EXPLAIN:
+			choose(ret, EXPLAIN);
+			break;
+		case OPTION_CAPTURE:
+			choose(ret, CAPTURE);
+			ret->capture = optarg;
 			break;
 		case OPTION_SYSROOT:
 			ret->sysroot = optarg;
@@ -269,6 +302,36 @@ static int hand_over(bool is_descriptor, const char *file, char *const *argument
 	return cq_launch(&command, &target, &policy);
 }
 
+/* ARGUMENTS: how many there are behind the options. */
+static void check_combination(const struct options *options, int arguments)
+{
+	if (options->sysroot && options->action != COUNT && options->action != EXPLAIN)
+		die_usage("--sysroot goes with --count and --explain");
+	if (options->sysroot && options->action == EXPLAIN && arguments)
+		die_usage("--explain takes no program with --sysroot: it can only be looked at on its own machine");
+	if (options->has_json && options->action != EXPLAIN && !options->has_report)
+		die_usage("--json goes with --explain and --report");
+	if (options->is_init && options->action != RUN)
+		die_usage("--init goes with a program");
+	if (options->has_report && options->action != RUN)
+		die_usage("--report goes with a program");
+	if (options->action == COUNT && arguments)
+		die_usage("--count takes no program");
+	if (options->action == CAPTURE && arguments)
+		die_usage("--capture takes no program");
+	if (options->action == CHECK_POLICY && arguments > 1)
+		die_usage("--check-policy takes one file");
+}
+
+/* What stands behind PROGRAM are its arguments, of which nothing depends. */
+static int explain(const struct options *options, const char *program)
+{
+	const char *file = getenv("CPUQUOTA_POLICY");
+	int status = cq_explain(options->sysroot ? options->sysroot : "/", program, options->has_json, complain);
+
+	return file && *file && check_is_file(file) ? CQ_EXIT_FAILED : status;
+}
+
 int main(int argc, char **argv)
 {
 	struct options options = {.action = RUN};
@@ -285,23 +348,16 @@ int main(int argc, char **argv)
 	parse_options(argc, argv, &options);
 	argc -= optind;
 	argv += optind;
-	if (options.sysroot && options.action != COUNT)
-		die_usage("--sysroot goes with --count");
-	if (options.is_init && options.action != RUN)
-		die_usage("--init goes with a program");
-	if (options.has_report && options.action != RUN)
-		die_usage("--report goes with a program");
-	if (options.has_json && !options.has_report)
-		die_usage("--json goes with --report");
+	check_combination(&options, argc);
 	switch (options.action) {
 	case COUNT:
-		if (argc)
-			die_usage("--count takes no program");
 		return finish(print_count(options.sysroot ? options.sysroot : "/"));
 	case CHECK_POLICY:
-		if (argc > 1)
-			die_usage("--check-policy takes one file");
 		return finish(check_policy(argv[0]));
+	case EXPLAIN:
+		return finish(explain(&options, argv[0]));
+	case CAPTURE:
+		return finish(cq_capture(options.capture));
 	case RUN:
 		break;
 	}

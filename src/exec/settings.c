@@ -7,18 +7,27 @@
 #include <stdlib.h>
 #include <time.h>
 
-struct problems {
-	unsigned count;
-	void (*complain)(const char *message);
+/* One reading of a policy: how many errors it has had, and who is told. */
+struct reading {
+	unsigned problems;
+	const struct cq_settings_listener *listener;
 };
 
 static void count_problem(void *argument, const char *message)
 {
-	struct problems *problems = argument;
+	struct reading *reading = argument;
 
-	problems->count++;
-	if (problems->complain)
-		problems->complain(message);
+	reading->problems++;
+	if (reading->listener->problem)
+		reading->listener->problem(reading->listener->argument, message);
+}
+
+static void hand_on(void *argument, const struct cq_policy_assignment *assignment)
+{
+	const struct reading *reading = argument;
+
+	if (reading->listener->assigned)
+		reading->listener->assigned(reading->listener->argument, assignment);
 }
 
 static const char *environment(const char *name)
@@ -26,21 +35,38 @@ static const char *environment(const char *name)
 	return secure_getenv(name);
 }
 
-unsigned cq_settings_load(struct cq_policy *ret, const char *root, const char *executable,
-			  void (*complain)(const char *message))
+unsigned cq_settings_read(struct cq_policy *ret, const char *root, const char *executable,
+			  const struct cq_settings_listener *listener)
 {
-	struct problems problems = {.complain = complain};
+	struct reading reading = {.listener = listener};
 	struct cq_policy_source source = {
 		.root = root,
 		.default_file = CQ_POLICY_DEFAULT_FILE,
 		.executable = executable,
 		.environment = environment,
 		.problem = count_problem,
-		.argument = &problems,
+		.assigned = hand_on,
+		.argument = &reading,
 	};
 
 	cq_policy_load(ret, &source);
-	return problems.count;
+	return reading.problems;
+}
+
+static void complain(void *argument, const char *message)
+{
+	void (*const *say)(const char *message) = argument;
+
+	if (*say)
+		(*say)(message);
+}
+
+unsigned cq_settings_load(struct cq_policy *ret, const char *root, const char *executable,
+			  void (*say)(const char *message))
+{
+	struct cq_settings_listener listener = {.problem = complain, .argument = &say};
+
+	return cq_settings_read(ret, root, executable, &listener);
 }
 
 int cq_settings_override(const char *assignment)

@@ -10,6 +10,17 @@
 unsigned cq_settings_load(struct cq_policy *ret, const char *root, const char *executable,
 			  void (*complain)(const char *message));
 
+/* Who is told of what stands in a policy; each may be NULL. */
+struct cq_settings_listener {
+	void (*problem)(void *argument, const char *message); /* an error */
+	void (*assigned)(void *argument, const struct cq_policy_assignment *assignment);
+	void *argument;
+};
+
+/* As cq_settings_load(), with a listener. */
+unsigned cq_settings_read(struct cq_policy *ret, const char *root, const char *executable,
+			  const struct cq_settings_listener *listener);
+
 /* Puts ASSIGNMENT, "KEY=VALUE", behind what CPUQUOTA has already, so that it holds for the program. Returns 0 or -1, as
  * setenv(3). */
 int cq_settings_override(const char *assignment);

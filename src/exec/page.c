@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: MIT */
+#include "page.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#define WIDEST 80
+#define NARROWEST 20
+
+/* Text has this much room beside its label, or begins below it. */
+#define LEAST_ROOM 30
+
+static unsigned terminal_width(int fd)
+{
+	struct winsize size;
+
+	if (ioctl(fd, TIOCGWINSZ, &size) != 0 || size.ws_col == 0 || size.ws_col > WIDEST)
+		return WIDEST;
+	return size.ws_col < NARROWEST ? NARROWEST : size.ws_col;
+}
+
+void cq_page_begin(struct cq_page *ret, FILE *stream)
+{
+	int fd = fileno(stream);
+	const char *no_colour = getenv("NO_COLOR"), *terminal = getenv("TERM");
+
+	ret->stream = stream;
+	ret->width = terminal_width(fd);
+	ret->has_colours = isatty(fd) && !(no_colour && *no_colour) && terminal && strcmp(terminal, "dumb") != 0;
+}
+
+static void put_colour(const struct cq_page *page, enum cq_colour colour)
+{
+	static const char codes[][6] = {"\033[m", "\033[1m", "\033[32m", "\033[33m", "\033[31m"};
+
+	if (page->has_colours)
+		fputs(codes[colour], page->stream);
+}
+
+static void put(const struct cq_page *page, const char *text, size_t length)
+{
+	for (size_t i = 0; i < length; i++)
+		putc((unsigned char)text[i] < ' ' || text[i] == 127 ? '?' : text[i], page->stream);
+}
+
+void cq_page_title(const struct cq_page *page, const char *title)
+{
+	put_colour(page, CQ_BOLD);
+	put(page, title, strlen(title));
+	put_colour(page, CQ_PLAIN);
+	putc('\n', page->stream);
+}
+
+static void new_line(const struct cq_page *page, unsigned indent)
+{
+	fprintf(page->stream, "\n%*s", (int)indent, "");
+}
+
+/* Columns, not bytes: of a character in UTF-8 all bytes but the first are 10xxxxxx. */
+static unsigned count_columns(const char *text, size_t length)
+{
+	unsigned columns = 0;
+
+	for (size_t i = 0; i < length; i++)
+		columns += (text[i] & 0xc0) != 0x80;
+	return columns;
+}
+
+void cq_page_entry(const struct cq_page *page, unsigned indent, const char *label, enum cq_colour colour, const char *text)
+{
+	unsigned column = indent;
+
+	fprintf(page->stream, "  %s", label);
+	if (page->width < indent + LEAST_ROOM) {
+		column = indent = 4;
+		new_line(page, indent);
+	} else {
+		fprintf(page->stream, "%*s", (int)(indent - 2 - strlen(label)), "");
+	}
+	put_colour(page, colour);
+	for (bool is_first = true; *text; is_first = false) {
+		size_t length = strcspn(text, " ");
+		unsigned columns = count_columns(text, length);
+
+		if (!is_first && column + 1 + columns > page->width) {
+			new_line(page, indent);
+			column = indent;
+		} else if (!is_first) {
+			putc(' ', page->stream);
+			column++;
+		}
+		put(page, text, length);
+		column += columns;
+		text += length;
+		text += *text == ' ';
+	}
+	put_colour(page, CQ_PLAIN);
+	putc('\n', page->stream);
+}
