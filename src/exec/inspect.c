@@ -314,11 +314,14 @@ void cq_inspect(const char *name, const char *library, struct cq_inspection *ret
 		look_at_executable(ret, executable);
 	if (ret->kind == CQ_KIND_DYNAMIC)
 		ret->kind = ret->linkage;
+	else if (ret->kind == CQ_KIND_UNREADABLE)
+		ret->linkage = ret->kind;
 	ret->runtime = find_runtime(ret->env_program ? ret->env_program : cq_inspect_executable(ret));
 	if (!ret->runtime && !ret->interpreter_count)
 		ret->runtime = find_runtime(ret->target.path);
-	if (ret->exec_error == 0 && ret->linkage == CQ_KIND_DYNAMIC && cq_launch_can_preload(&ret->target))
-		cq_trial_load(ret->loader, executable, library, &ret->load);
+	if (ret->exec_error == 0 && ret->linkage == CQ_KIND_DYNAMIC && ret->target.is_known &&
+	    cq_launch_can_preload(&ret->target)) /* by its true name: it may look for libraries beside itself */
+		cq_trial_load(ret->loader, ret->target.executable, library, &ret->load);
 }
 
 const char *cq_inspect_executable(const struct cq_inspection *inspection)

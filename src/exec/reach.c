@@ -131,7 +131,7 @@ static bool needs_trap(const struct question *question)
 	return cq_target_needs_trap(&question->program->target);
 }
 
-/* False, having said why, if nothing of the program will run, or nothing is to be shown to it. */
+/* False, having said why, if nothing of the program will run. */
 static bool can_run(const struct question *question)
 {
 	const struct cq_inspection *program = question->program;
@@ -143,8 +143,6 @@ static bool can_run(const struct question *question)
 		say(ret, "cannot_execute", "it cannot be executed: %s", strerror(-program->exec_error));
 	else if (question->mode != CQ_MODE_ENV && question->machine->error_count)
 		say(ret, "policy_error", "the policy has an error: cpuquota-exec does not start (exit status %d)", CQ_EXIT_FAILED);
-	else if (question->policy->is_off)
-		say(ret, "off", "CPUQUOTA=off turns everything off");
 	else if (question->machine->error)
 		say(ret, "no_cpus", "the CPUs of this process cannot be found out: %s", strerror(-question->machine->error));
 	else
@@ -246,11 +244,6 @@ static void find_trap(const struct question *question)
 
 	if (!wants_trap(question))
 		return;
-	if (question->ways->below_trap) {
-		ret->by_trap = true;
-		say(ret, "below_trap", "this process is below a trap already, which answers");
-		return;
-	}
 	code = cq_ways_trap_code(question->ways, &question->trial, &text);
 	if (code)
 		say(ret, code, "%s", text);
@@ -322,6 +315,19 @@ static enum cq_reached find_reached(const struct question *question)
 	return CQ_REACHED_PARTLY;
 }
 
+static void find_ways(const struct question *question)
+{
+	struct cq_reach *ret = question->ret;
+
+	/* Go takes no notice of the library, but for being handed over by it. */
+	if (!is_go(question) || question->mode == CQ_MODE_ENV)
+		ret->by_preload = is_preloaded(question);
+	if (!question->ways->below_trap)
+		find_trap(question);
+	if (is_go(question))
+		ret->by_preload = false;
+}
+
 static void find(const struct question *question)
 {
 	const struct cq_inspection *program = question->program;
@@ -333,11 +339,14 @@ static void find(const struct question *question)
 		say(ret, "missing_library", "its loader does not find %s, and ends it", program->load.missing[i]);
 	if (program->load.missing_count)
 		return;
-	ret->by_preload = is_preloaded(question);
-	find_trap(question);
-	/* Of the library that is loaded beside it Go takes no notice. */
-	if (is_go(question))
-		ret->by_preload = false;
+	if (question->policy->is_off)
+		say(ret, "off", "CPUQUOTA=off turns everything off");
+	else
+		find_ways(question);
+	if (question->ways->below_trap) {
+		ret->by_trap = true;
+		say(ret, "below_trap", "this process is below a trap already, which answers");
+	}
 	find_channels(question);
 	ret->reached = find_reached(question);
 	if (program->is_for_shell && question->mode == CQ_MODE_ENV)

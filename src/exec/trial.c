@@ -127,28 +127,35 @@ static void add_missing(struct cq_trial_load *load, const char *name, size_t len
 	load->missing[load->missing_count++] = cq_copy(name, length);
 }
 
-/* One line of a loader: "\tNAME => not found" of glibc, "Error loading shared library NAME: REASON" of musl, each library
- * that was found, or a complaint. */
+/* What stands behind MARK in TEXT, or NULL. */
+static const char *behind(const char *text, const char *mark)
+{
+	const char *found = strstr(text, mark);
+
+	return found ? found + strlen(mark) : NULL;
+}
+
+/* One line of a loader: a library that was found, with its address; or that the first one missing ends it, of glibc
+ * "PROGRAM: error while loading shared libraries: NAME: REASON", or "FILE: version `NAME' not found (REASON)", of musl
+ * "Error loading shared library NAME: REASON"; or a complaint of one that was to be preloaded. */
 static void take_line(struct cq_trial_load *load, const char *line, const char *library)
 {
-	static const char musl_error[] = "Error loading shared library ";
-	const char *text = line + strspn(line, "\t "), *not_found = strstr(text, " => not found");
-	const char *name = library ? strrchr(library, '/') : NULL;
-	bool is_about_library = library && strstr(text, name ? name + 1 : library);
+	const char *text = line + strspn(line, "\t "), *slash = library ? strrchr(library, '/') : NULL;
+	bool is_about_library = library && strstr(text, slash ? slash + 1 : library);
+	const char *missing = behind(text, "error while loading shared libraries: ");
 
-	if (strncmp(text, musl_error, sizeof musl_error - 1) == 0) {
-		text += sizeof musl_error - 1;
-		if (is_about_library && !load->complaint)
-			load->complaint = cq_format("%s", text);
-		else
-			add_missing(load, text, strcspn(text, ":"));
-	} else if (not_found && !is_about_library) {
-		add_missing(load, text, (size_t)(not_found - text));
-	} else if (is_about_library && (strstr(text, "cannot be preloaded") || not_found)) {
+	if (!missing)
+		missing = behind(text, "Error loading shared library ");
+	if (is_about_library && (missing || strstr(text, "cannot be preloaded")))
 		load->complaint = cq_format("%s", text);
-	} else if (is_about_library && strstr(text, "(0x")) {
-		load->takes_library = true;
-	}
+	else if (is_about_library)
+		load->takes_library = strstr(text, "(0x");
+	else if (missing)
+		add_missing(load, missing, strcspn(missing, ":"));
+	else if (strstr(text, ": version `") && strstr(text, "' not found"))
+		add_missing(load, text, strlen(text));
+	else if (strcmp(text, "statically linked") == 0)
+		load->is_tried = false; /* glibc's, of a program that needs no library, whatever is preloaded */
 }
 
 void cq_trial_load(const char *loader, const char *program, const char *library, struct cq_trial_load *ret)
@@ -166,11 +173,11 @@ void cq_trial_load(const char *loader, const char *program, const char *library,
 	close(pipes[1]);
 	if (child > 0) {
 		answer = rest = read_all(pipes[0]);
+		ret->is_tried = waitpid(child, &status, 0) == child && WIFEXITED(status) &&
+				WEXITSTATUS(status) != CQ_EXIT_FAILED;
 		while ((line = strsep(&rest, "\n")))
 			take_line(ret, line, library);
 		free(answer);
-		ret->is_tried = waitpid(child, &status, 0) == child && WIFEXITED(status) &&
-				WEXITSTATUS(status) != CQ_EXIT_FAILED;
 	}
 	close(pipes[0]);
 }

@@ -17,7 +17,7 @@ struct cq_trial_load {
 	bool is_tried;
 	bool takes_library;
 	char *complaint; /* of the loader about the library; NULL: none */
-	char **missing;  /* libraries that are not found */
+	char **missing;  /* libraries, or versions of them, that are not found: the loader ends the program */
 	unsigned missing_count;
 };
 

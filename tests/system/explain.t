@@ -1,0 +1,477 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# --explain: for real programs of all kinds the verdict is what then happens, in each way that they can be started; and
+# what it says is of its schema. Needs root, and of Debian: default-jdk-headless gcc golang-go libc6-dev libc6-dev-i386
+# libcap2-bin musl-tools nginx-light nodejs python3 python3-jsonschema ruby util-linux; what get-go needs; and for
+# automaxprocs a proxy of Go modules. What is not there is skipped.
+
+# shellcheck disable=SC2317 # functions that are called by a name put together
+# shellcheck source=tests/lib.sh
+. "${top_srcdir:?}/tests/lib.sh"
+
+programs=$top_srcdir/tests/system/programs
+python=/usr/bin/python3 # not a wrapper script of that name
+schema=$top_srcdir/tests/system/explain-schema.json
+real=$(getconf _NPROCESSORS_ONLN)
+cc=${CC:-cc}
+
+if ! "$python" -c 'import jsonschema' 2>/dev/null; then
+	skip 'verdicts' 'no python3-jsonschema'
+	done_testing
+fi
+if [ "$real" -lt 2 ]; then
+	skip 'verdicts' 'one CPU tells nothing apart'
+	done_testing
+fi
+if [ "$(id -u)" -ne 0 ]; then
+	skip 'verdicts' 'not root'
+	done_testing
+fi
+
+# One CPU is shown, whatever is installed on this machine. No limit is set, so that a runtime that looks for one itself
+# finds all of them. Others have to be able to execute what is in $work.
+CPUQUOTA_POLICY=$work/one.conf CPUQUOTA_EXEC=$wrapper
+export CPUQUOTA_POLICY CPUQUOTA_EXEC
+echo 'count = 1' >"$CPUQUOTA_POLICY"
+unset GOMAXPROCS GODEBUG
+chmod 755 "$work"
+cd "$work" || exit
+# They have to be able to read the library, too.
+cp "$library" "$wrapper" "$work"
+chmod 755 "$work/${library##*/}" "$work/${wrapper##*/}"
+library=$work/${library##*/} wrapper=$work/${wrapper##*/}
+CPUQUOTA_LIBRARY=$library CPUQUOTA_EXEC=$wrapper
+
+explained() { "$python" "$programs/explained.py" "$schema" "$@"; }
+
+as_user='setpriv --reuid 1000 --regid 1000 --clear-groups'
+
+# start MODE COMMAND...: as $prefix, a list of words, has it.
+start() {
+	mode=$1
+	shift
+	# shellcheck disable=SC2086
+	case $mode in
+	env) $prefix env LD_PRELOAD="$library" "$@" ;;
+	exec) $prefix "$wrapper" -- "$@" ;;
+	init) $prefix "$wrapper" --init -- "$@" ;;
+	esac
+}
+
+# explain COMMAND...: into the file `said`; the exit status is in $status.
+explain() {
+	status=0
+	# shellcheck disable=SC2086
+	$prefix "$wrapper" --explain --json -- "$@" >said 2>complaints || status=$?
+}
+
+# verdict NAME ASKS COMMAND...: the numbers that the command prints in each mode are those that follow from the verdict;
+# ASKS says by which way each of them is found out. $codes: what the reasons must be, "MODE:CODE ..." in each mode that
+# matters.
+prefix= codes=
+verdict() {
+	name=$1 asks=$2
+	shift 2
+	explain "$@"
+	if ! why=$(explained said valid 2>&1); then
+		fail "$name: explained" "$(tail -n 1 complaints)" "$why"
+		return
+	fi
+	is "$name: exit status" "$status" 0
+	for mode in env exec init; do
+		# shellcheck disable=SC2086
+		expected=$(explained said numbers "$mode" "$real" $asks)
+		observed=$(start "$mode" "$@" 2>&1 </dev/null | tail -n 1) # the loader may have complained before
+		matches "$name: $mode: $(explained said get "program.modes" | sed 's/.*"mode": "'"$mode"'", "reached": "\([a-z]*\)".*/\1/')" \
+			"$observed" "$expected"
+	done
+	check_codes
+}
+
+check_codes() {
+	for code in $codes; do
+		is "$name: why: $code" "$(explained said codes "${code%%:*}" | tr ' ' ,)" "${code#*:}"
+	done
+}
+
+# no_start NAME COMMAND...: it cannot be executed, and cpuquota-exec's exit status is the one that was said.
+no_start() {
+	name=$1
+	shift
+	explain "$@"
+	is "$name: verdicts" "$(explained said get program.modes.0.reached program.modes.1.reached program.modes.2.reached 2>&1)" \
+		'no no no'
+	is "$name: exit status in JSON" "$(explained said get program.exit_status)" "$status"
+	for mode in env exec init; do
+		observed=0
+		start "$mode" "$@" >/dev/null 2>&1 </dev/null || observed=$?
+		is "$name: $mode: exit status" "$observed" "$status"
+	done
+	check_codes
+}
+
+# with_library FUNCTION: it may change $library and $CPUQUOTA_LIBRARY.
+with_library() {
+	true_library=$library
+	"$1"
+	library=$true_library CPUQUOTA_LIBRARY=$true_library
+}
+
+# has_built NAME COMMAND...
+has_built() {
+	name=$1
+	shift
+	if "$@" >build.log 2>&1; then
+		return
+	fi
+	skip "$name" "cannot be built: $(head -n 1 build.log)"
+	return 1
+}
+
+# ---- libc, and none
+
+if has_built 'dynamic programs' "$cc" -o cpus "$programs/cpus.c"; then
+	verdict 'dynamic' 'counts affinity' ./cpus
+	is 'dynamic: kind, libc, bits' "$(explained said get program.kind program.libc program.bits)" 'dynamic glibc 64'
+	PATH=$work:$PATH verdict 'found by PATH' 'counts affinity' cpus
+	is 'found by PATH: where' "$(PATH=$work:$PATH "$wrapper" --explain cpus | sed -n 's/^  found  *//p')" "$work/cpus"
+	CPUQUOTA=trap=always verdict 'dynamic, trap=always' 'counts affinity' ./cpus
+	is 'dynamic, trap=always: by' "$(explained said get program.modes.1.by)" '["preload", "trap"]'
+	codes='env:affinity_real exec:affinity_real'
+	CPUQUOTA=affinity=real verdict 'dynamic, affinity=real' 'counts affinity' ./cpus
+	codes='env:off exec:off init:off'
+	CPUQUOTA=off verdict 'off' 'counts affinity' ./cpus
+	# shellcheck disable=SC2034 # $library is for start
+	no_library() {
+		library=/nonexistent/libcpuquota.so CPUQUOTA_LIBRARY=/nonexistent/libcpuquota.so
+		verdict 'no library' 'counts affinity' ./cpus
+	}
+	codes='env:no_library exec:no_library init:no_library'
+	with_library no_library
+	odd_library() {
+		mkdir -p 'a b'
+		cp "$library" 'a b'
+		library="$work/a b/libcpuquota.so" CPUQUOTA_LIBRARY=$library
+		verdict 'a library whose path has a space' 'counts affinity' ./cpus
+	}
+	codes='env:library_name exec:library_name init:library_name'
+	with_library odd_library
+	broken_library() {
+		mkdir -p broken
+		echo 'this is none' >broken/libcpuquota.so
+		library=$work/broken/libcpuquota.so CPUQUOTA_LIBRARY=$library
+		verdict 'a library that is none' 'counts affinity' ./cpus
+	}
+	codes='env:library_refused exec:library_refused init:library_refused'
+	with_library broken_library
+	codes=
+	cp cpus unreadable
+	chmod 711 unreadable
+	prefix=$as_user codes='env:unreadable exec:unreadable init:unreadable'
+	verdict 'a file that may not be read' 'counts affinity' ./unreadable
+	prefix= codes=
+fi
+if has_built 'musl' musl-gcc -o cpus-musl "$programs/cpus.c"; then
+	verdict 'musl' 'counts affinity' ./cpus-musl
+	is 'musl: libc' "$(explained said get program.libc)" musl
+fi
+codes='env:static exec:kernel_only init:kernel_only'
+if has_built 'static programs' "$cc" -static -o cpus-static "$programs/cpus.c"; then
+	verdict 'static' 'counts affinity' ./cpus-static
+	is 'static: kind, libc' "$(explained said get program.kind program.libc program.modes.1.reached)" 'static glibc partly'
+	codes='env:static exec:trap_never init:trap_never'
+	CPUQUOTA=trap=never verdict 'static, trap=never' 'counts affinity' ./cpus-static
+	codes='env:static exec:affinity_real init:affinity_real'
+	CPUQUOTA=affinity=real verdict 'static, affinity=real' 'counts affinity' ./cpus-static
+fi
+codes='env:static exec:kernel_only init:kernel_only'
+if has_built 'static-pie programs' "$cc" -static-pie -fPIE -o cpus-static-pie "$programs/cpus.c"; then
+	verdict 'static-pie' 'counts affinity' ./cpus-static-pie
+	is 'static-pie: kind' "$(explained said get program.kind)" static-pie
+fi
+if has_built 'static musl' musl-gcc -static -o cpus-musl-static "$programs/cpus.c"; then
+	verdict 'static musl' 'counts affinity' ./cpus-musl-static
+fi
+if has_built 'i386 without libc' "$cc" -m32 -O1 -fno-stack-protector -fno-pie -nostdlib -static -o cpus-i386 \
+	"$programs/cpus-i386.c" && ./cpus-i386 >build.log 2>&1; then
+	verdict 'i386, static' 'affinity' ./cpus-i386
+	is 'i386, static: bits, machine' "$(explained said get program.bits program.machine)" '32 i386'
+else
+	skip 'i386, static' 'this kernel does not run it'
+fi
+codes='env:wrong_class exec:kernel_only,wrong_class init:kernel_only,wrong_class'
+if has_built 'i386 with glibc' "$cc" -m32 -o cpus-i386-glibc "$programs/cpus.c" && ./cpus-i386-glibc >build.log 2>&1; then
+	verdict 'i386, dynamic' 'counts affinity' ./cpus-i386-glibc
+else
+	skip 'i386, dynamic' 'this kernel does not run it'
+fi
+codes=
+
+# ---- Go
+
+# go_verdicts NAME DIRECTORY
+go_verdicts() {
+	codes=env:static
+	verdict "Go $1, static" 'affinity gomaxprocs' "$2/static"
+	matches "Go $1, static: version" "$(explained said get program.go.version)" "go$1*"
+	codes=
+	verdict "Go $1, pie" 'affinity gomaxprocs' "$2/pie"
+	verdict "Go $1, cgo" 'affinity gomaxprocs' "$2/cgo"
+	codes=env:not_handed_over
+	verdict "Go $1, cgo, stripped" 'affinity gomaxprocs' "$2/stripped"
+	codes=
+}
+go=
+for suite in here sid; do
+	if go_of_suite=$("$top_srcdir/tests/system/get-go" "$suite" 2>build.log); then
+		read -r version <"$go_of_suite/version"
+		go_verdicts "$version" "$go_of_suite"
+		# Later ones may need a loader that a user cannot read.
+		go=${go:-$go_of_suite}
+	else
+		skip "Go of $suite" "$(tail -n 1 build.log)"
+	fi
+done
+if [ "$go" ]; then
+	cp "$go/static" go-static
+	cp "$go/cgo" go-cgo
+	codes='exec:gomaxprocs_set init:gomaxprocs_set'
+	GOMAXPROCS=7
+	export GOMAXPROCS
+	verdict 'Go, GOMAXPROCS is set' 'affinity gomaxprocs' ./go-static
+	unset GOMAXPROCS
+	codes='env:trap_never exec:trap_never init:trap_never'
+	CPUQUOTA=trap=never verdict 'Go, cgo, trap=never' 'affinity gomaxprocs' ./go-cgo
+	codes=env:no_exec
+	CPUQUOTA_EXEC=/nonexistent/cpuquota-exec verdict 'Go, cgo, no cpuquota-exec to hand over to' 'affinity gomaxprocs' ./go-cgo
+	codes=
+	prefix="$as_user --no-new-privs"
+	verdict 'Go, no_new_privs' 'affinity gomaxprocs' ./go-static
+	prefix="$wrapper --set count=1 --trap=always --" codes='exec:below_trap init:below_trap'
+	verdict 'Go, below a trap' 'affinity gomaxprocs' ./go-static
+	prefix= codes=
+fi
+
+# With the real module. What it does is its own matter; Go's threads then are not as many as are shown.
+make_automaxprocs() {
+	mkdir -p automaxprocs
+	cat >automaxprocs/main.go <<-'END'
+		package main
+
+		import (
+			"fmt"
+			"runtime"
+
+			_ "go.uber.org/automaxprocs"
+		)
+
+		func main() { fmt.Println(runtime.NumCPU()) }
+	END
+	(cd automaxprocs && GOFLAGS=-mod=mod CGO_ENABLED=0 && export GOFLAGS CGO_ENABLED && go mod init example.org/main &&
+		go get go.uber.org/automaxprocs@v1.5.3 && go build -o ../automaxprocs.exe)
+}
+if command -v go >build.log && has_built automaxprocs make_automaxprocs; then
+	codes='exec:automaxprocs init:automaxprocs'
+	verdict 'Go, automaxprocs' affinity ./automaxprocs.exe
+	is 'Go, automaxprocs: is found, and only partly reached' \
+		"$(explained said get program.go.automaxprocs program.modes.1.reached)" 'true partly'
+	codes=
+fi
+
+# ---- filters and rights
+
+if [ -x cpus-static ] && has_built 'no trap' "$cc" -O2 -o no-seccomp "$programs/no-seccomp.c"; then
+	prefix=./no-seccomp codes='env:static exec:trap_forbidden init:trap_forbidden'
+	verdict 'static, filters are forbidden' 'counts affinity' ./cpus-static
+	codes=
+	verdict 'dynamic, filters are forbidden' 'counts affinity' ./cpus
+	if [ "$go" ]; then
+		codes='env:static exec:gomaxprocs,trap_forbidden init:gomaxprocs,trap_forbidden'
+		verdict 'Go, filters are forbidden' 'affinity gomaxprocs' ./go-static
+		codes='env:gomaxprocs,trap_forbidden exec:gomaxprocs,trap_forbidden init:gomaxprocs,trap_forbidden'
+		verdict 'Go, cgo, filters are forbidden' 'affinity gomaxprocs' ./go-cgo
+	fi
+	prefix= codes=
+fi
+if has_built 'another listener' "$cc" -O2 -o other-listener "$programs/other-listener.c"; then
+	prefix=./other-listener codes='env:static exec:trap_busy init:trap_busy'
+	verdict 'static, below a filter with a listener' 'counts affinity' ./cpus-static
+	prefix= codes=
+fi
+
+# Rights: what counts is who starts it.
+if [ -x cpus ] && command -v setpriv >build.log; then
+	cp cpus cpus-setuid
+	cp cpus-static cpus-setuid-static
+	chown 1 cpus-setuid cpus-setuid-static
+	chmod 4755 cpus-setuid cpus-setuid-static
+	cp cpus cpus-root
+	chmod 4755 cpus-root
+	cp cpus cpus-setgid
+	chgrp 1 cpus-setgid
+	chmod 2755 cpus-setgid
+	verdict 'setuid root, by root' 'counts affinity' ./cpus-root
+	is 'setuid root, by root: rights' "$(explained said get program.rights program.secure_execution)" '["setuid"] false'
+	codes='env:secure_execution exec:secure_execution init:secure_execution'
+	verdict 'setuid, by root' 'counts affinity' ./cpus-setuid
+	verdict 'setgid, by root' 'counts affinity' ./cpus-setgid
+	prefix=$as_user
+	verdict 'setuid root, by a user' 'counts affinity' ./cpus-root
+	verdict 'setgid, by a user' 'counts affinity' ./cpus-setgid
+	codes='env:static exec:trap_forbidden init:trap_forbidden'
+	verdict 'setuid, static, by a user' 'counts affinity' ./cpus-setuid-static
+	prefix="$as_user --no-new-privs" codes=
+	verdict 'setuid root, no_new_privs' 'counts affinity' ./cpus-root
+	verdict 'dynamic, no_new_privs' 'counts affinity' ./cpus
+	verdict 'static, no_new_privs' 'counts affinity' ./cpus-static
+	prefix=$as_user
+	verdict 'static, by a user' 'counts affinity' ./cpus-static
+	prefix=
+	verdict 'setuid, static, by root' 'counts affinity' ./cpus-setuid-static
+	cp cpus cpus-capabilities
+	if has_built 'file capabilities' setcap cap_net_raw+ep cpus-capabilities; then
+		verdict 'file capabilities, by root' 'counts affinity' ./cpus-capabilities
+		prefix=$as_user codes='env:secure_execution exec:secure_execution init:secure_execution'
+		verdict 'file capabilities, by a user' 'counts affinity' ./cpus-capabilities
+		prefix= codes=
+	fi
+fi
+
+# ---- files of other kinds
+
+if [ -x cpus ]; then
+	printf '#!/bin/sh\nexec %s/cpus\n' "$work" >script
+	printf '#!%s/script\n' "$work" >script-of-script
+	printf '#!/usr/bin/env -S sh\nexec %s/cpus\n' "$work" >script-of-env
+	printf '%s/cpus\n' "$work" >text
+	: >empty
+	chmod 755 script script-of-script script-of-env text empty
+	verdict 'script' 'counts affinity' ./script
+	is 'script: kind, interpreters' "$(explained said get program.kind program.interpreters)" 'script ["/bin/sh"]'
+	verdict 'script of a script' 'counts affinity' ./script-of-script
+	is 'script of a script: interpreters' "$(explained said get program.interpreters)" "[\"$work/script\", \"/bin/sh\"]"
+	verdict 'script of env' 'counts affinity' ./script-of-env
+	is 'script of env: what it executes' "$(explained said get program.env_program)" "$(readlink -f "$(command -v sh)")"
+	codes=env:for_shell
+	verdict 'text without #!' 'counts affinity' ./text
+	is 'text without #!: kind' "$(explained said get program.kind)" text
+	verdict 'empty file' '' ./empty
+	is 'empty file: kind' "$(explained said get program.kind)" empty
+	codes=
+	# Descriptors of files without a name.
+	cp cpus deleted
+	exec 8<deleted
+	rm deleted
+	verdict 'a deleted file' 'counts affinity' /proc/self/fd/8
+	exec 8<&-
+	# shellcheck disable=SC2016
+	in_memory='import os, sys
+memory = os.memfd_create("program", 0)
+os.write(memory, open(sys.argv[1], "rb").read())
+os.dup2(memory, 9)
+os.execvp(sys.argv[2], sys.argv[2:])'
+	# It is the prefix of all that is started, which then has the program as descriptor 9.
+	printf '#!%s\nimport sys\nsys.argv[1:1] = ["%s"]\n%s\n' "$python" "$work/cpus" "$in_memory" >memory
+	printf '#!%s\nimport sys\nsys.argv[1:1] = ["%s"]\n%s\n' "$python" "$work/cpus-static" "$in_memory" >memory-static
+	chmod 755 memory memory-static
+	prefix=./memory
+	verdict 'a memfd' 'counts affinity' /proc/self/fd/9
+	prefix=./memory-static codes='env:static exec:kernel_only init:kernel_only'
+	verdict 'a memfd, static' 'counts affinity' /proc/self/fd/9
+	prefix= codes=
+fi
+
+# ---- runtimes
+
+verdict 'Python' 'counts affinity' "$python" -c 'import os; print(os.cpu_count(), len(os.sched_getaffinity(0)))'
+is 'Python: by name' "$(explained said get program.runtime.name)" Python
+if command -v node >build.log; then
+	verdict 'Node' 'affinity files' node -p 'os.availableParallelism() + " " + os.cpus().length'
+	is 'Node: by name' "$(explained said get program.runtime.name)" Node
+else
+	skip 'Node' 'no node'
+fi
+if command -v ruby >build.log; then
+	verdict 'Ruby' affinity ruby --disable-gems -r etc -e 'puts Etc.nprocessors'
+	is 'Ruby: by name' "$(explained said get program.runtime.name)" Ruby
+else
+	skip 'Ruby' 'no ruby'
+fi
+if command -v java >build.log && has_built 'Java' javac -d "$work" "$programs/Processors.java"; then
+	verdict 'JVM' affinity java -XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Xshare:auto -cp "$work" Processors
+	is 'JVM: by name' "$(explained said get program.runtime.name)" JVM
+fi
+
+# nginx is its own witness: a script counts its workers.
+make_nginx() {
+	command -v nginx || return
+	mkdir nginx
+	cat >nginx/nginx.conf <<-END
+		worker_processes auto;
+		daemon off;
+		pid $work/nginx/pid;
+		error_log $work/nginx/log notice;
+		events { worker_connections 8; }
+	END
+}
+if has_built 'nginx' make_nginx; then
+	explain nginx
+	is 'nginx: by name' "$(explained said get program.runtime.name)" nginx
+	for mode in env exec init; do
+		rm -f nginx/pid nginx/log
+		start "$mode" nginx -p "$work/nginx" -c "$work/nginx/nginx.conf" >nginx/said 2>&1 &
+		for _ in $(seq 500); do
+			# When the master has answered a signal, it has started all of its workers.
+			if [ -s nginx/pid ] && kill -USR1 "$(cat nginx/pid)" && grep -qs 'reopening logs' nginx/log; then
+				break
+			fi
+			sleep 0.02
+		done
+		master=$(cat nginx/pid)
+		is "nginx: $mode" "$(wc -w <"/proc/$master/task/$master/children")" \
+			"$(explained said numbers "$mode" "$real" counts)"
+		kill -QUIT "$master"
+		wait
+	done
+fi
+
+# ---- what does not start
+
+codes='env:not_found exec:not_found init:not_found'
+no_start 'not found' ./nonexistent
+is 'not found: exit status' "$status" 127
+no_start 'not found by PATH' cpuquota-nonexistent
+is 'not found by PATH: exit status' "$status" 127
+codes='env:cannot_execute exec:cannot_execute init:cannot_execute'
+mkdir directory
+no_start 'directory' ./directory
+is 'directory: exit status, kind' "$status $(explained said get program.kind)" '126 directory'
+printf '#!/nonexistent/sh\n' >no-interpreter
+chmod 755 no-interpreter
+no_start 'missing interpreter' ./no-interpreter
+is 'missing interpreter: exit status' "$status" 127
+echo '#!/bin/sh' >no-permission
+chmod 644 no-permission
+no_start 'no permission' ./no-permission
+is 'no permission: exit status' "$status" 126
+if [ -x cpus ]; then
+	has_built 'a program whose loader is missing' "$cc" -Wl,--dynamic-linker=/nonexistent/ld.so -o no-loader "$programs/cpus.c" &&
+		no_start 'missing loader' ./no-loader
+	make_no_library() {
+		echo 'int there(void) { return 1; }' >there.c
+		printf 'int there(void); int main(void) { return !there(); }\n' >no-library.c
+		"$cc" -shared -fPIC -o libthere.so there.c && "$cc" -o no-library no-library.c -L. -lthere && rm libthere.so
+	}
+	codes='env:missing_library exec:missing_library init:missing_library'
+	if has_built 'a program whose library is missing' make_no_library; then
+		explain ./no-library
+		is 'missing library: which' "$(explained said get program.missing_libraries)" '["libthere.so"]'
+		for mode in env exec init; do
+			start "$mode" ./no-library >observed 2>&1
+			matches "missing library: $mode" "$(explained said codes "$mode") $(cat observed)" \
+				'missing_library *libthere.so*'
+		done
+	fi
+fi
+codes=
+done_testing
