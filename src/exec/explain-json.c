@@ -69,7 +69,7 @@ static json_t *pack_cpus(const struct cq_machine *machine)
 		return json_pack("{s:o,s:n,s:n,s:n,s:n,s:n,s:s}", "online", online, "given", "real", "real_count", "shown",
 				 "shown_count", "error", strerror(-machine->error));
 	return json_pack("{s:o,s:o,s:o,s:i,s:o,s:i,s:n}", "online", online, "given", cpus(&machine->given), "real",
-			 cpus(&machine->real), "real_count", (int)machine->real_count, "shown", cpus(&machine->shown),
+			 cpus(&machine->real), "real_count", (int)machine->real_count, "shown", machine->knows_which ? cpus(&machine->shown) : json_null(),
 			 "shown_count", (int)machine->shown_count, "error");
 }
 

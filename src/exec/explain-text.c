@@ -69,7 +69,8 @@ static void print_cpus(const struct cq_page *page, const struct cq_machine *mach
 	if (machine->error) {
 		entry(page, "shown", cq_format("not known: the CPUs of this process cannot be found out: %s", strerror(-machine->error)));
 	} else {
-		entry(page, "shown", cq_format("%u of %u real ones: %s", machine->shown_count, machine->real_count, shown));
+		entry(page, "shown", cq_format("%u of %u real ones%s%s", machine->shown_count, machine->real_count,
+					       machine->knows_which ? ": " : "", machine->knows_which ? shown : ""));
 		for (unsigned i = 0; i < machine->step_count; i++)
 			entry(page, i ? "" : "because", format_step(machine, &machine->steps[i]));
 		if (machine->policy.is_off)

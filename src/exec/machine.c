@@ -193,6 +193,8 @@ static void find_cpus(struct cq_machine *machine)
 	machine->shown = machine->real;
 	cq_cpumask_keep_run(machine->shown.words, CQ_MASK_WORDS, answer.first, answer.count);
 	machine->shown_count = answer.count;
+	machine->knows_which = strcmp(machine->root, "/") == 0 || machine->policy.mask == CQ_MASK_FIRST ||
+			       machine->shown_count == machine->real_count;
 }
 
 void cq_machine_find(struct cq_machine *ret, const char *root, const char *executable,

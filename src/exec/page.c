@@ -11,6 +11,7 @@
 
 /* Text has this much room beside its label, or begins below it. */
 #define LEAST_ROOM 30
+#define NARROW_INDENT 4
 
 static unsigned terminal_width(int fd)
 {
@@ -45,14 +46,6 @@ static void put(const struct cq_page *page, const char *text, size_t length)
 		putc((unsigned char)text[i] < ' ' || text[i] == 127 ? '?' : text[i], page->stream);
 }
 
-void cq_page_title(const struct cq_page *page, const char *title)
-{
-	put_colour(page, CQ_BOLD);
-	put(page, title, strlen(title));
-	put_colour(page, CQ_PLAIN);
-	putc('\n', page->stream);
-}
-
 static void new_line(const struct cq_page *page, unsigned indent)
 {
 	fprintf(page->stream, "\n%*s", (int)indent, "");
@@ -68,18 +61,11 @@ static unsigned count_columns(const char *text, size_t length)
 	return columns;
 }
 
-void cq_page_entry(const struct cq_page *page, unsigned indent, const char *label, enum cq_colour colour, const char *text)
+/* Puts TEXT in lines from column INDENT on, the first of which has been begun; a blank ends a line as well as anything. */
+static void put_words(const struct cq_page *page, unsigned indent, const char *text)
 {
 	unsigned column = indent;
 
-	fprintf(page->stream, "  %s", label);
-	if (page->width < indent + LEAST_ROOM) {
-		column = indent = 4;
-		new_line(page, indent);
-	} else {
-		fprintf(page->stream, "%*s", (int)(indent - 2 - strlen(label)), "");
-	}
-	put_colour(page, colour);
 	for (bool is_first = true; *text; is_first = false) {
 		size_t length = strcspn(text, " ");
 		unsigned columns = count_columns(text, length);
@@ -96,6 +82,27 @@ void cq_page_entry(const struct cq_page *page, unsigned indent, const char *labe
 		text += length;
 		text += *text == ' ';
 	}
+}
+
+void cq_page_title(const struct cq_page *page, const char *title)
+{
+	put_colour(page, CQ_BOLD);
+	put_words(page, 0, title);
+	put_colour(page, CQ_PLAIN);
+	putc('\n', page->stream);
+}
+
+void cq_page_entry(const struct cq_page *page, unsigned indent, const char *label, enum cq_colour colour, const char *text)
+{
+	fprintf(page->stream, "  %s", label);
+	if (page->width < indent + LEAST_ROOM) {
+		indent = NARROW_INDENT;
+		new_line(page, indent);
+	} else {
+		fprintf(page->stream, "%*s", (int)(indent - 2 - strlen(label)), "");
+	}
+	put_colour(page, colour);
+	put_words(page, indent, text);
 	put_colour(page, CQ_PLAIN);
 	putc('\n', page->stream);
 }

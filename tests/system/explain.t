@@ -66,31 +66,30 @@ explain() {
 }
 
 # verdict NAME ASKS COMMAND...: the numbers that the command prints in each mode are those that follow from the verdict;
-# ASKS says by which way each of them is found out. $codes: what the reasons must be, "MODE:CODE ..." in each mode that
-# matters.
-prefix= codes=
+# ASKS says by which way each of them is found out. $codes: what the reasons must be, "MODE:CODE,... ..." in each mode
+# that matters.
+prefix='' codes=''
 verdict() {
 	name=$1 asks=$2
 	shift 2
 	explain "$@"
-	if ! why=$(explained said valid 2>&1); then
-		fail "$name: explained" "$(tail -n 1 complaints)" "$why"
+	is "$name: exit status" "$status" 0
+	# shellcheck disable=SC2086
+	if ! explained said verdict "$real" $asks >verdicts 2>&1; then
+		fail "$name: explained" "$(tail -n 1 complaints)" "$(tail -n 1 verdicts)"
 		return
 	fi
-	is "$name: exit status" "$status" 0
-	for mode in env exec init; do
-		# shellcheck disable=SC2086
-		expected=$(explained said numbers "$mode" "$real" $asks)
-		observed=$(start "$mode" "$@" 2>&1 </dev/null | tail -n 1) # the loader may have complained before
-		matches "$name: $mode: $(explained said get "program.modes" | sed 's/.*"mode": "'"$mode"'", "reached": "\([a-z]*\)".*/\1/')" \
-			"$observed" "$expected"
-	done
-	check_codes
+	while read -r mode reached said_codes expected <&7; do
+		observed=$(start "$mode" "$@" 2>&1 </dev/null 7<&- | tail -n 1) # the loader may have complained before
+		matches "$name: $mode: $reached" "$observed" "$expected"
+		check_codes
+	done 7<verdicts
 }
 
+# check_codes: those in $said_codes are the ones that $codes has for $mode.
 check_codes() {
 	for code in $codes; do
-		is "$name: why: $code" "$(explained said codes "${code%%:*}" | tr ' ' ,)" "${code#*:}"
+		[ "${code%%:*}" != "$mode" ] || is "$name: $mode: why" "$said_codes" "${code#*:}"
 	done
 }
 
@@ -99,15 +98,16 @@ no_start() {
 	name=$1
 	shift
 	explain "$@"
-	is "$name: verdicts" "$(explained said get program.modes.0.reached program.modes.1.reached program.modes.2.reached 2>&1)" \
-		'no no no'
 	is "$name: exit status in JSON" "$(explained said get program.exit_status)" "$status"
-	for mode in env exec init; do
+	explained said verdict "$real" >verdicts
+	is "$name: all modes are told of" "$(wc -l <verdicts)" 3
+	while read -r mode reached said_codes <&7; do
+		is "$name: $mode" "$reached" no
 		observed=0
-		start "$mode" "$@" >/dev/null 2>&1 </dev/null || observed=$?
+		start "$mode" "$@" >/dev/null 2>&1 </dev/null 7<&- || observed=$?
 		is "$name: $mode: exit status" "$observed" "$status"
-	done
-	check_codes
+		check_codes
+	done 7<verdicts
 }
 
 # with_library FUNCTION: it may change $library and $CPUQUOTA_LIBRARY.
@@ -169,7 +169,7 @@ if has_built 'dynamic programs' "$cc" -o cpus "$programs/cpus.c"; then
 	chmod 711 unreadable
 	prefix=$as_user codes='env:unreadable exec:unreadable init:unreadable'
 	verdict 'a file that may not be read' 'counts affinity' ./unreadable
-	prefix= codes=
+	prefix='' codes=''
 fi
 if has_built 'musl' musl-gcc -o cpus-musl "$programs/cpus.c"; then
 	verdict 'musl' 'counts affinity' ./cpus-musl
@@ -249,7 +249,7 @@ if [ "$go" ]; then
 	verdict 'Go, no_new_privs' 'affinity gomaxprocs' ./go-static
 	prefix="$wrapper --set count=1 --trap=always --" codes='exec:below_trap init:below_trap'
 	verdict 'Go, below a trap' 'affinity gomaxprocs' ./go-static
-	prefix= codes=
+	prefix='' codes=''
 fi
 
 # With the real module. What it does is its own matter; Go's threads then are not as many as are shown.
@@ -291,12 +291,12 @@ if [ -x cpus-static ] && has_built 'no trap' "$cc" -O2 -o no-seccomp "$programs/
 		codes='env:gomaxprocs,trap_forbidden exec:gomaxprocs,trap_forbidden init:gomaxprocs,trap_forbidden'
 		verdict 'Go, cgo, filters are forbidden' 'affinity gomaxprocs' ./go-cgo
 	fi
-	prefix= codes=
+	prefix='' codes=''
 fi
 if has_built 'another listener' "$cc" -O2 -o other-listener "$programs/other-listener.c"; then
 	prefix=./other-listener codes='env:static exec:trap_busy init:trap_busy'
 	verdict 'static, below a filter with a listener' 'counts affinity' ./cpus-static
-	prefix= codes=
+	prefix='' codes=''
 fi
 
 # Rights: what counts is who starts it.
@@ -333,7 +333,7 @@ if [ -x cpus ] && command -v setpriv >build.log; then
 		verdict 'file capabilities, by root' 'counts affinity' ./cpus-capabilities
 		prefix=$as_user codes='env:secure_execution exec:secure_execution init:secure_execution'
 		verdict 'file capabilities, by a user' 'counts affinity' ./cpus-capabilities
-		prefix= codes=
+		prefix='' codes=''
 	fi
 fi
 
@@ -378,7 +378,7 @@ os.execvp(sys.argv[2], sys.argv[2:])'
 	verdict 'a memfd' 'counts affinity' /proc/self/fd/9
 	prefix=./memory-static codes='env:static exec:kernel_only init:kernel_only'
 	verdict 'a memfd, static' 'counts affinity' /proc/self/fd/9
-	prefix= codes=
+	prefix='' codes=''
 fi
 
 # ---- runtimes
@@ -417,9 +417,10 @@ make_nginx() {
 if has_built 'nginx' make_nginx; then
 	explain nginx
 	is 'nginx: by name' "$(explained said get program.runtime.name)" nginx
-	for mode in env exec init; do
+	explained said verdict "$real" counts >verdicts
+	while read -r mode reached said_codes expected <&7; do
 		rm -f nginx/pid nginx/log
-		start "$mode" nginx -p "$work/nginx" -c "$work/nginx/nginx.conf" >nginx/said 2>&1 &
+		start "$mode" nginx -p "$work/nginx" -c "$work/nginx/nginx.conf" >nginx/said 2>&1 7<&- &
 		for _ in $(seq 500); do
 			# When the master has answered a signal, it has started all of its workers.
 			if [ -s nginx/pid ] && kill -USR1 "$(cat nginx/pid)" && grep -qs 'reopening logs' nginx/log; then
@@ -428,11 +429,10 @@ if has_built 'nginx' make_nginx; then
 			sleep 0.02
 		done
 		master=$(cat nginx/pid)
-		is "nginx: $mode" "$(wc -w <"/proc/$master/task/$master/children")" \
-			"$(explained said numbers "$mode" "$real" counts)"
+		is "nginx: $mode: $reached" "$(wc -w <"/proc/$master/task/$master/children")" "$expected"
 		kill -QUIT "$master"
 		wait
-	done
+	done 7<verdicts
 fi
 
 # ---- what does not start
@@ -464,14 +464,113 @@ if [ -x cpus ]; then
 	}
 	codes='env:missing_library exec:missing_library init:missing_library'
 	if has_built 'a program whose library is missing' make_no_library; then
+		name='missing library'
 		explain ./no-library
 		is 'missing library: which' "$(explained said get program.missing_libraries)" '["libthere.so"]'
-		for mode in env exec init; do
-			start "$mode" ./no-library >observed 2>&1
-			matches "missing library: $mode" "$(explained said codes "$mode") $(cat observed)" \
-				'missing_library *libthere.so*'
-		done
+		explained said verdict "$real" >verdicts
+		while read -r mode reached said_codes <&7; do
+			observed=$(start "$mode" ./no-library 2>&1 7<&-)
+			matches "missing library: $mode: $reached" "$observed" '*libthere.so*'
+			check_codes
+		done 7<verdicts
 	fi
 fi
 codes=
+
+# ---- real limits, level by level
+
+if have_cgroups; then
+	cat >"$CPUQUOTA_POLICY" <<-'END'
+		# The last of those that apply wins.
+		round = nearest
+		[program cpus]
+		round = floor
+		[program nobody]
+		max = 7
+		[go]
+		min = 2
+	END
+	new_cgroup 150000
+	outer=$cgroup
+	new_cgroup max "$outer" # version 1 takes no limit above that of the level above
+	prefix="in_cgroup $cgroup"
+	for limit in 50000 100000 150000 180000; do
+		set_limit "$outer" "$limit"
+		explain ./cpus
+		wanted=$(expected_count "$limit" floor 1 0 "$real")
+		is "limit $limit: the number, its last step" "$(explained said get cpus.shown_count) $("$python" -c \
+			'import json; print(json.load(open("said"))["policy"]["steps"][-1]["count"])')" "$wanted $wanted"
+		is "limit $limit: effective" "$(explained said get cgroup.limit.quota cgroup.limit.period cgroup.limit.cpus)" \
+			"$limit 100000 $(awk -v limit="$limit" 'BEGIN { print limit % 100000 ? limit / 100000 : limit / 100000 ".0" }')"
+		observed=$(start exec ./cpus)
+		is "limit $limit: what a program sees" "$observed" "$wanted $wanted"
+	done
+	set_limit "$outer" 150000
+	explain ./cpus
+	is 'levels: paths, from the inside out' "$(explained said get cgroup.levels.0.path cgroup.levels.1.path)" "$cgroup $outer"
+	is 'levels: which is effective' "$(explained said get cgroup.levels.0.effective cgroup.levels.1.effective)" 'false true'
+	set_limit "$cgroup" 100000
+	explain ./cpus
+	is 'levels: the inner one is tighter' "$(explained said get cgroup.levels.0.effective cgroup.levels.1.effective \
+		cgroup.levels.1.limit.quota)" 'true false 150000'
+	set_limit "$cgroup" max
+	explain ./cpus
+	is 'policy: the line that decided' "$(explained said get policy.keys.round.value policy.keys.round.from policy.keys.round.line)" \
+		"floor $CPUQUOTA_POLICY 4"
+	is 'policy: what is about others' "$(explained said get policy.keys.max.value policy.keys.max.from policy.keys.max.line)" \
+		'unset null null'
+	prefix='' explain ./cpus
+	$wrapper --set round=ceil --explain --json >said
+	is 'policy: a variable decided' "$(explained said get policy.keys.round.value policy.keys.round.from policy.keys.round.line)" \
+		'ceil CPUQUOTA null'
+	if [ "$go" ]; then
+		explain ./go-static
+		is 'policy: of Go' "$(explained said get policy.keys.min.value policy.keys.min.line)" '2 8'
+	fi
+	prefix="in_cgroup $cgroup"
+	is 'as text: the effective level' "$($prefix "$wrapper" --explain ./cpus | grep effective)" \
+		"  1.5       150000/100000 us, effective: $outer"
+	$prefix "$wrapper" --explain ./cpus >text
+	matches 'as text: what decided' "$(tr -s ' \n' ' ' <text)" "*a limit of 1.5 CPUs, round = floor ($CPUQUOTA_POLICY:4): 1*"
+	prefix=''
+else
+	skip 'levels' 'no cgroup with a CPU limit can be made here'
+fi
+
+# ---- Go's build information, and files that are broken
+
+# As Go wrote it up to 1.17: pointers to strings.
+if has_built 'old build information' "$cc" -static -fno-pie -no-pie -o go-old "$programs/go-buildinfo.c"; then
+	explain ./go-old
+	is 'Go 1.15, by pointers' "$(explained said get program.go.version program.go.automaxprocs)" 'go1.15.15 true'
+fi
+# Each copy has other bytes of its headers, or of its build information, changed. None of them is let run.
+broken() {
+	"$python" - "$1" <<-'END'
+		import os, random, subprocess, sys
+		random.seed(5)
+		whole = bytearray(open(sys.argv[1], "rb").read())
+		at = whole.find(b"\xff Go buildinf:")
+		places = [(0, 1200)] + ([(at, 96)] if at > 0 else [])
+		bad = []
+		for n in range(60):
+		    copy = bytearray(whole)
+		    begin, length = random.choice(places)
+		    for _ in range(random.randint(1, 6)):
+		        copy[begin + random.randrange(length)] = random.choice([0, 1, 255, 127, random.randrange(256)])
+		    if n % 5 == 0:
+		        del copy[random.randrange(4096):]
+		    with open("broken.exe", "wb") as stream:
+		        stream.write(copy)
+		    os.chmod("broken.exe", 0o755)
+		    r = subprocess.run([os.environ["CPUQUOTA_EXEC"], "--explain", "--json", "./broken.exe"], capture_output=True)
+		    if r.returncode not in (0, 126, 127) or not r.stdout.endswith(b"}\n"):
+		        bad.append((n, r.returncode))
+		print(len(bad), bad[:3])
+	END
+}
+for file in cpus cpus-static go-static go-old; do
+	[ ! -x "$file" ] || is "broken copies of $file" "$(broken "$file")" '0 []'
+done
+
 done_testing

@@ -3,8 +3,8 @@
 
     explained.py SCHEMA FILE valid                  nothing, if it is of that schema
     explained.py SCHEMA FILE get NAME...            members: cpus.shown_count, program.modes.0.reached
-    explained.py SCHEMA FILE codes MODE             the codes of the reasons, sorted
-    explained.py SCHEMA FILE numbers MODE REAL ASK...
+    explained.py SCHEMA FILE verdict REAL ASK...
+        a line for each mode: its name, the verdict, the codes of the reasons (sorted, with commas; - without any), and
         what a program must print that asks in these ways, if the verdict is right: counts, affinity, files, or
         gomaxprocs; ? for a number that the verdict leaves open
 """
@@ -19,10 +19,6 @@ def member(value, name):
     for part in name.split("."):
         value = value[int(part) if part.isdigit() else part]
     return value
-
-
-def mode_of(explained, name):
-    return next(mode for mode in explained["program"]["modes"] if mode["mode"] == name)
 
 
 def number(explained, mode, real, ask):
@@ -44,11 +40,11 @@ def main():
     if what == "get":
         print(*(json.dumps(value) if not isinstance(value, str) else value
                 for value in (member(explained, name) for name in arguments)))
-    elif what == "codes":
-        print(*sorted(reason["code"] for reason in mode_of(explained, arguments[0])["reasons"]))
-    elif what == "numbers":
-        mode = mode_of(explained, arguments[0])
-        print(*(number(explained, mode, arguments[1], ask) for ask in arguments[2:]))
+    elif what == "verdict":
+        real, *asks = arguments
+        for mode in explained["program"]["modes"]:
+            codes = ",".join(sorted(reason["code"] for reason in mode["reasons"]))
+            print(mode["mode"], mode["reached"], codes or "-", *(number(explained, mode, real, ask) for ask in asks))
 
 
 main()
