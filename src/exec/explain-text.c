@@ -49,7 +49,8 @@ static char *format_step(const struct cq_machine *machine, const struct cq_step 
 						       : cq_format("no more than the %u real CPUs", step->count);
 	} else if (strcmp(step->key, "round") == 0) {
 		cpus = format_cpus(&machine->limit);
-		text = cq_format("a limit of %s CPUs, round = %s (%s): %u", cpus, key->value, origin, step->count);
+		text = cq_format("a limit of %s CPU%s, round = %s (%s): %u", cpus, strcmp(cpus, "1") == 0 ? "" : "s", key->value, origin,
+				 step->count);
 		free(cpus);
 	} else if (strcmp(step->key, "unlimited") == 0) {
 		text = cq_format("no limit, unlimited = %s (%s): %u", key->value, origin, step->count);

@@ -81,4 +81,32 @@ for way in ENV cpuquota-exec; do
 	done
 done
 
+# A container's files are carried out of it, and give the same number here.
+# capture CGROUPS USER QUOTA: into the directory captured
+# shellcheck disable=SC2016
+capture() {
+	rm -rf "$work/captured"
+	mkdir "$work/captured"
+	run alone "$1" "$2" "$3" sh -c 'cpuquota-exec --capture /dev/shm/captured >/dev/null && tar -C /dev/shm/captured -cf - .' |
+		tar -C "$work/captured" -xf -
+}
+for cgroups in namespace host unseen; do
+	for quota in 50000 150000; do
+		capture "$cgroups" 1000 "$quota"
+		if [ "$cgroups" = unseen ]; then
+			quota=max
+		fi
+		wanted=$(for policy in $policies; do
+			expected_counts "$quota" "$policy" | cut -d ' ' -f 2
+		done | paste -sd ' ')
+		is "captured, $cgroups, limit of $quota" "$(for policy in $policies; do
+			"$wrapper" --set "$policy" --count --sysroot "$work/captured"
+		done | paste -sd ' ')" "$wanted"
+	done
+	is "captured, $cgroups: the host name is not in it" "$(grep -rlw "$(run alone "$cgroups" 0 -1 hostname)" "$work/captured")" ''
+	matches "explained, $cgroups" "$(run alone "$cgroups" 1000 100000 \
+		env CPUQUOTA_LIBRARY=/usr/lib/libcpuquota.so cpuquota-exec --explain sh)" \
+		'CPUs*Program: sh*ENV LD_PRELOAD * yes*'
+done
+
 done_testing

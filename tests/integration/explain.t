@@ -148,6 +148,19 @@ matches 'standard error is closed' "$status:$said" '127:*No such file*'
 run sh -c '"$0" --explain true <&- 2>&-' "$wrapper"
 matches 'standard input and error are closed' "$status:$said" '0:*ENV LD_PRELOAD*yes*'
 
+# What the manual says of the JSON is what its schema has.
+
+schema=$top_srcdir/tests/system/explain-schema.json
+unnamed=
+for word in $(tr ',[]{}' '\n' <"$schema" | sed -n 's/^[ \t]*"\([a-z][a-z_-]*\)".*/\1/p' | sort -u); do
+	case $word in
+	additionalProperties | const | definitions | enum | exclusiveMinimum | items | integer | array | boolean | number | object | \
+		pattern | properties | required | string | type | uniqueItems | minItems | minLength | minimum | limit | mode | origin | text | trial | cpus | null) ;;
+	*) grep -q "\*$word\*" "$page" || unnamed="$unnamed $word" ;;
+	esac
+done
+is 'the manuals name all of the schema' "$unnamed" ''
+
 # As wide as the terminal, coloured only there.
 
 # on_terminal COLUMNS COMMAND...

@@ -494,6 +494,7 @@ if have_cgroups; then
 	outer=$cgroup
 	new_cgroup max "$outer" # version 1 takes no limit above that of the level above
 	prefix="in_cgroup $cgroup"
+	# shellcheck disable=SC2086 # $prefix
 	for limit in 50000 100000 150000 180000; do
 		set_limit "$outer" "$limit"
 		explain ./cpus
@@ -504,6 +505,16 @@ if have_cgroups; then
 			"$limit 100000 $(awk -v limit="$limit" 'BEGIN { print limit % 100000 ? limit / 100000 : limit / 100000 ".0" }')"
 		observed=$(start exec ./cpus)
 		is "limit $limit: what a program sees" "$observed" "$wanted $wanted"
+		# A capture has the same levels, with the policy that holds for no program in particular.
+		rm -rf captured
+		$prefix "$wrapper" --explain --json >said
+		live=$(explained said get cpus.shown_count cpus.real cgroup.version cgroup.limit policy.steps)
+		succeeds "limit $limit: capture" $prefix "$wrapper" --capture captured
+		is "limit $limit: capture, --count" "$(env -u CPUQUOTA_POLICY "$wrapper" --count --sysroot captured)" \
+			"$($prefix "$wrapper" --count)"
+		env -u CPUQUOTA_POLICY "$wrapper" --explain --json --sysroot captured >said
+		is "limit $limit: capture, --explain" \
+			"$(explained said get cpus.shown_count cpus.real cgroup.version cgroup.limit policy.steps)" "$live"
 	done
 	set_limit "$outer" 150000
 	explain ./cpus
@@ -528,9 +539,8 @@ if have_cgroups; then
 		is 'policy: of Go' "$(explained said get policy.keys.min.value policy.keys.min.line)" '2 8'
 	fi
 	prefix="in_cgroup $cgroup"
-	is 'as text: the effective level' "$($prefix "$wrapper" --explain ./cpus | grep effective)" \
-		"  1.5       150000/100000 us, effective: $outer"
 	$prefix "$wrapper" --explain ./cpus >text
+	matches 'as text: the effective level' "$(tr -s ' \n' ' ' <text)" "* 1.5 150000/100000 us, effective: $outer *"
 	matches 'as text: what decided' "$(tr -s ' \n' ' ' <text)" "*a limit of 1.5 CPUs, round = floor ($CPUQUOTA_POLICY:4): 1*"
 	prefix=''
 else

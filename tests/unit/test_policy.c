@@ -792,6 +792,64 @@ static void check_unlimited(const char *value, uint64_t quota, uint64_t period)
 	ck_assert_uint_eq(policy.unlimited.period, period);
 }
 
+/* Writes "NAME:LINE KEY=VALUE" into the messages. */
+static void assigned(void *argument, const struct cq_policy_assignment *assignment)
+{
+	size_t length = strlen(messages);
+
+	ck_assert_ptr_eq(argument, &told);
+	snprintf(messages + length, sizeof messages - length, "%s:%u %s=%.*s\n", assignment->name, assignment->line,
+		 assignment->key, (int)assignment->value_length, assignment->value);
+}
+
+/* Those that hold are told of, in their order and as they are written; not those about others, nor those with errors. */
+START_TEST(assignments_are_told_of)
+{
+	source.executable = "/bin/app";
+	source.assigned = assigned;
+	overrides = "min = 3,unlimited=env:CPUS,max=none";
+	cpus = "500m";
+	write_file(root, "c.conf", "%s",
+		   "# a comment\nround = floor\n\n  min=2  # why\n[program other]\nmax = 5\n[program a*]\n\tmax\t=\t7\nround = up\nx = 1\n");
+	cq_policy_load(&policy, &source);
+	ck_assert_str_eq(messages, "/c.conf:2 round=floor\n"
+				   "/c.conf:4 min=2\n"
+				   "/c.conf:8 max=7\n"
+				   "/c.conf:9: round = up: expected ceil, floor or nearest\n"
+				   "/c.conf:10: unknown key 'x': expected round, min, max, count, mask, conf, affinity, files, "
+				   "runtime_quota, malloc_arenas, trap, refresh, or unlimited\n"
+				   "CPUQUOTA:0 min=3\n"
+				   "CPUQUOTA:0 unlimited=env:CPUS\n"
+				   "CPUQUOTA: max = none: expected a whole number from 1 to 1000000\n");
+}
+END_TEST
+
+/* The table says where each key's number is: it is set by the key's name. */
+START_TEST(table_of_keys)
+{
+	for (unsigned i = 0; i < CQ_POLICY_KEYS; i++) {
+		const struct cq_policy_key *key = &cq_policy_keys[i];
+		const char *comma = strrchr(key->words, ',');
+		char text[64];
+		unsigned value, expected = key->most;
+
+		if (comma) {
+			expected = 0;
+			for (const char *p = key->words; *p; p++)
+				expected += *p == ',';
+			snprintf(text, sizeof text, "%s=%s", key->name, comma + 1);
+		} else {
+			snprintf(text, sizeof text, "%s=%u", key->name, key->most);
+		}
+		cq_policy_init(&policy);
+		cq_policy_read_inline(&policy, &source, "test", text);
+		memcpy(&value, (const char *)&policy + key->field, sizeof value);
+		ck_assert_str_eq(messages, "");
+		ck_assert_uint_eq(value, expected);
+	}
+}
+END_TEST
+
 START_TEST(unlimited)
 {
 	check_unlimited("2", 2, 1);
@@ -861,6 +919,8 @@ Suite *cq_test_policy(void)
 	tcase_add_test(tests, load_order);
 	tcase_add_test(tests, default_file_may_be_missing);
 	tcase_add_test(tests, unlimited);
+	tcase_add_test(tests, assignments_are_told_of);
+	tcase_add_test(tests, table_of_keys);
 	suite_add_tcase(suite, tests);
 	return suite;
 }

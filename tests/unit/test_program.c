@@ -109,7 +109,7 @@ static void put_segment32(struct image *image, size_t at, uint32_t type, uint32_
 /* What cq_program_inspect() says of BYTES. On failure the result is as it was; the offset is never moved. */
 static int inspect(const void *bytes, size_t size, struct cq_program *ret)
 {
-	static const struct cq_program untouched = {true, true, true, 4711};
+	static const struct cq_program untouched = {true, true, true, true, 4711};
 	int fd = open_bytes(bytes, size), r;
 
 	*ret = untouched;
@@ -119,7 +119,7 @@ static int inspect(const void *bytes, size_t size, struct cq_program *ret)
 	close(fd);
 	ck_assert_int_le(r, 0);
 	if (r < 0) {
-		ck_assert(ret->is_64bit && ret->has_interpreter && ret->is_go);
+		ck_assert(ret->is_64bit && ret->has_interpreter && ret->has_go_note && ret->is_go);
 		ck_assert_int_eq(ret->machine, 4711);
 	}
 	return r;
@@ -133,6 +133,7 @@ static void expect_program(const struct image *image, bool is_64bit, bool has_in
 	ck_assert_int_eq(program.is_64bit, is_64bit);
 	ck_assert_int_eq(program.has_interpreter, has_interpreter);
 	ck_assert_int_eq(program.is_go, is_go);
+	ck_assert(is_go || !program.has_go_note);
 	ck_assert_int_eq(program.machine, machine);
 }
 

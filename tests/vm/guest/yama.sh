@@ -45,15 +45,38 @@ check() {
 	nothing_left "$1: no supervisor is left"
 }
 
+# check_explained ABOUT EXEC INIT: how the first lines of --explain's verdicts on a static program begin, which what
+# check() finds bears out; none of it is about the library.
+check_explained() {
+	as_user "$wrapper" --explain /programs/ask-static >/tmp/explained
+	is "$1: explained" "$?" 0
+	said=$(sed -n '/^Reached/,$p' /tmp/explained | tr -s ' \n' ' ')
+	matches "$1: explained, cpuquota-exec" "$said" "* cpuquota-exec $2 cpuquota-exec --init *"
+	matches "$1: explained, --init" "$said" "* cpuquota-exec --init $3"
+}
+kernel_only="only sched_getaffinity is answered, not glibc's sysconf and get_nprocs, not the files of /proc and /sys"
+
 is 'the machine has the CPUs that it was to have' "$real" "$(nproc)"
 is 'a user without rights has none' "$(as_user sed -n 's/^CapEff:\t//p' /proc/self/status)" 0000000000000000
 for value in 0 1 2; do
 	echo "$value" >"$scope"
 	is "ptrace_scope is $value" "$(cat "$scope")" "$value"
 	case $value in
-	0) check "ptrace_scope $value" 2 2 2 2 ;;
-	1) check "ptrace_scope $value" 2 "$real" 2 2 ;;
-	2) check "ptrace_scope $value" "$real" "$real" "$real" 2 ;; # a Go program is told by GOMAXPROCS
+	0)
+		check "ptrace_scope $value" 2 2 2 2
+		check_explained "ptrace_scope $value" "partly, by the trap $kernel_only" "partly, by the trap $kernel_only "
+		;;
+	1)
+		check "ptrace_scope $value" 2 "$real" 2 2
+		check_explained "ptrace_scope $value" \
+			"partly, by the trap what it starts in turn is not reached: Yama, ptrace_scope=1; use --init $kernel_only" \
+			"partly, by the trap $kernel_only "
+		;;
+	2)
+		check "ptrace_scope $value" "$real" "$real" "$real" 2 # a Go program is told by GOMAXPROCS
+		why='no no trap can be planted: Operation not permitted (Yama, ptrace_scope=2)'
+		check_explained "ptrace_scope $value" "$why" "$why "
+		;;
 	esac
 	# root is not restricted.
 	is "ptrace_scope $value: root" \
