@@ -74,7 +74,7 @@ const char *cq_ways_trap_code(const struct cq_ways *ways, const struct cq_trial_
 		*ret_text = cq_format("another seccomp filter has a listener already, and there can be one only");
 		return "trap_busy";
 	case -EAGAIN:
-		*ret_text = cq_format("no process can be started (a limit of processes): no trap");
+		*ret_text = cq_format("no process can be started (a limit of processes), and so no trap planted");
 		return "no_process";
 	default:
 		*ret_text = cq_format("no trap can be planted: %s%s", strerror(-trial->error),
@@ -143,6 +143,8 @@ static bool can_run(const struct question *question)
 		say(ret, "cannot_execute", "it cannot be executed: %s", strerror(-program->exec_error));
 	else if (question->mode != CQ_MODE_ENV && question->machine->error_count)
 		say(ret, "policy_error", "the policy has an error: cpuquota-exec does not start (exit status %d)", CQ_EXIT_FAILED);
+	else if (question->mode == CQ_MODE_INIT && question->trial.error == -EAGAIN)
+		say(ret, "no_process", "no process can be started: --init does not start it (exit status %d)", CQ_EXIT_FAILED);
 	else if (question->machine->error)
 		say(ret, "no_cpus", "the CPUs of this process cannot be found out: %s", strerror(-question->machine->error));
 	else

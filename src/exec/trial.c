@@ -207,8 +207,8 @@ static int ask(void *argument)
 	int status = 0;
 	pid_t child;
 
-	asked->result.reaches = is_answered(asked);
-	child = fork();
+	asked->result.reaches = asked->result.reaches_children = is_answered(asked);
+	child = fork(); /* if there can be none, what it would have found stays open */
 	if (child == 0)
 		_exit(is_answered(asked));
 	if (child > 0 && waitpid(child, &status, 0) == child)

@@ -209,7 +209,7 @@ is '--help fits a terminal of 24 lines' "$([ "$("$wrapper" --help | wc -l)" -le 
 # The directory that the default policy is in is longer in a build for a test than in one that is installed.
 directory=$("$wrapper" --help | sed -n 's/.* \(\/.*\)\/cpuquota\.conf$/\1/p')
 is '--help fits 80 columns' "$("$wrapper" --help | sed "s|${directory:-none}|/etc|" | awk 'length > 80')" ''
-for option in --policy --set --count --check-policy --sysroot --help --version; do
+for option in --policy --set --trap --init --explain --json --count --check-policy --capture --sysroot --help --version; do
 	is "--help tells of $option" "$("$wrapper" --help | grep -q -e "$option" && echo yes)" yes
 done
 for action in --count --help --version "--check-policy $work/one.conf"; do

@@ -214,6 +214,8 @@ go_verdicts() {
 	codes=env:static
 	verdict "Go $1, static" 'affinity gomaxprocs' "$2/static"
 	matches "Go $1, static: version" "$(explained said get program.go.version)" "go$1*"
+	is "Go $1, static: whether it reads the limit" "$(explained said get program.go.reads_limit)" \
+		"$(if [ "${1#1.}" -ge 25 ]; then echo true; else echo false; fi)"
 	codes=
 	verdict "Go $1, pie" 'affinity gomaxprocs' "$2/pie"
 	verdict "Go $1, cgo" 'affinity gomaxprocs' "$2/cgo"
@@ -297,6 +299,23 @@ if has_built 'another listener' "$cc" -O2 -o other-listener "$programs/other-lis
 	prefix=./other-listener codes='env:static exec:trap_busy init:trap_busy'
 	verdict 'static, below a filter with a listener' 'counts affinity' ./cpus-static
 	prefix='' codes=''
+fi
+
+# A user who may start no further process: there is none to answer a trap, nor for --init.
+if [ -x cpus-static ] && command -v prlimit >build.log && command -v setpriv >build.log; then
+	prefix='prlimit --nproc=1:1 setpriv --reuid 61235 --regid 61235 --clear-groups'
+	explain ./cpus-static
+	explained said verdict "$real" counts affinity >verdicts
+	is 'static, no further process: verdicts' "$(cut -d ' ' -f 1-3 verdicts | paste -sd ,)" \
+		'env no static,exec no no_process,init no no_process'
+	is 'static, no further process' "$(start exec ./cpus-static)" "$real $real"
+	observed=0
+	start init ./cpus-static >said 2>&1 || observed=$?
+	matches 'static, no further process, --init' "$observed $(cat said)" '125 *--init: *'
+	explain ./cpus
+	is 'dynamic, no further process: --init does not start' "$(explained said get program.modes.2.reached)" no
+	codes=
+	prefix=''
 fi
 
 # Rights: what counts is who starts it.
