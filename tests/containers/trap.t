@@ -177,6 +177,14 @@ check_engine() {
 	is "${engine#our_}: floor" "$(run 1.5 --env CPUQUOTA=round=floor scratch "$program")" '1 1'
 	is "${engine#our_}: init of ours, exit status" "$(run 1 scratch-init "$program" wrong >/dev/null; echo $?)" 2
 
+	# --explain foretells that, by the engine's own seccomp profile.
+	for options in '' '--user 1000' "$unprivileged"; do
+		# shellcheck disable=SC2086 # options
+		matches "${engine#our_}: --explain${options:+, $options}" \
+			"$(run 1 $options --entrypoint /cpuquota-exec scratch --explain "$program")" \
+			'CPUs*shown * 1 of *Reached*ENV LD_PRELOAD * no*cpuquota-exec * yes, by the trap*cpuquota-exec --init * yes, by the trap*'
+	done
+
 	# Below another init.
 	if has_init; then
 		check_counts 'init of the engine' scratch --init
