@@ -18,12 +18,12 @@
 #define OTHERS_PERCENT 25
 
 /* The periods that the run took, whether or not a thread wanted to run in them: the kernel counts only such. */
-static uint64_t periods_of_run(const struct cq_figures *figures, const struct cq_level *level)
+static uint64_t periods_of_run(const struct cq_figures *figures, const struct cq_metered_level *level)
 {
 	return figures->wall / 1000 / level->limit.period;
 }
 
-static bool is_throttled(const struct cq_figures *figures, const struct cq_level *level)
+static bool is_throttled(const struct cq_figures *figures, const struct cq_metered_level *level)
 {
 	return level->stat.throttled > periods_of_run(figures, level) * THROTTLED_PERCENT / 100 &&
 	       level->stat.lost > figures->wall / 100 * LOST_PERCENT;
@@ -72,7 +72,7 @@ static bool is_too_short(const struct cq_figures *figures)
 static bool is_throttled_elsewhere(const struct cq_figures *figures)
 {
 	for (size_t i = 0; i < figures->level_count; i++) {
-		const struct cq_level *level = &figures->levels[i];
+		const struct cq_metered_level *level = &figures->levels[i];
 
 		if (level != figures->effective && level->is_known && is_throttled(figures, level) &&
 		    level->stat.lost > figures->effective->stat.lost)

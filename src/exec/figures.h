@@ -8,7 +8,7 @@
 #include "limit.h"
 
 /* A level of the cgroup's path with a limit of its own. */
-struct cq_level {
+struct cq_metered_level {
 	size_t length;           /* how much of the path names it */
 	uint64_t inode;          /* of its cpu.stat, by which another cgroup of that name can be told */
 	struct cq_limit limit;
@@ -32,8 +32,8 @@ struct cq_figures {
 	bool limit_has_changed;   /* the effective one, or whether there is one */
 	struct cq_cgroup cgroup;  /* where the run began, path and all */
 	size_t level_count;       /* from the cgroup itself upward */
-	struct cq_level levels[CQ_MAX_LEVELS];
-	const struct cq_level *effective; /* with the tightest limit; NULL: none has one, or it is not known */
+	struct cq_metered_level levels[CQ_MAX_LEVELS];
+	const struct cq_metered_level *effective; /* with the tightest limit; NULL: none has one, or it is not known */
 };
 
 static inline uint64_t cq_figures_cpu(const struct cq_figures *figures)
@@ -42,7 +42,7 @@ static inline uint64_t cq_figures_cpu(const struct cq_figures *figures)
 }
 
 /* True if what was counted of LEVEL belongs to all of the run. */
-static inline bool cq_figures_know_level(const struct cq_figures *figures, const struct cq_level *level)
+static inline bool cq_figures_know_level(const struct cq_figures *figures, const struct cq_metered_level *level)
 {
 	return level->is_known && !figures->has_moved;
 }

@@ -3,7 +3,6 @@
 
 #include "init.h"
 #include "measure.h"
-#include "orphans.h"
 #include "probe.h"
 #include "settings.h"
 #include "trap.h"
@@ -157,7 +156,8 @@ static void do_without_trap(void *argument, int error)
 {
 	struct launch *launch = argument;
 
-	explain(launch->target->path, "no trap can be planted", error);
+	explain(launch->target->path,
+		error == -EUSERS ? "no trap: PID 1 does not reap, and has this for zombies" : "no trap can be planted", error);
 	/* Nor can there be later: whoever hands programs over need not try. */
 	cq_settings_override("trap=never");
 	if (launch->target->is_known && launch->target->program.is_go)
@@ -226,15 +226,6 @@ static bool prepare_trap(struct launch *launch, const struct cq_policy *policy)
 	return r == 0;
 }
 
-static int plant_trap(const struct launch *launch)
-{
-	if (cq_orphans_pile_up()) {
-		explain(launch->target->path, "PID 1 reaps no orphans, and many are there", -EAGAIN);
-		return -EAGAIN;
-	}
-	return cq_trap_plant(launch->view, !launch->target->gives_rights);
-}
-
 /* Makes this process one that can be stopped and ended while it waits for whoever reads its report, but not by signals that
  * came for the program. A reader that has gone is no reason to end by a signal either. */
 static void take_signals_again(const sigset_t *mask)
@@ -296,7 +287,7 @@ int cq_launch(const struct cq_command *command, const struct cq_target *target, 
 	}
 	if (command->has_parent)
 		return run_child(&launch, policy, has_trap);
-	r = has_trap ? plant_trap(&launch) : 0;
+	r = has_trap ? cq_trap_plant(launch.view, !target->gives_rights) : 0;
 	if (r < 0)
 		do_without_trap(&launch, r);
 	return execute(&launch);

@@ -66,7 +66,7 @@ static void go_to(const struct cq_figures *figures, size_t length, struct cq_cgr
 	cgroup->path[length] = '\0';
 }
 
-static bool read_level(struct cq_cgroup *cgroup, struct cq_level *ret)
+static bool read_level(struct cq_cgroup *cgroup, struct cq_metered_level *ret)
 {
 	struct stat file;
 
@@ -82,7 +82,7 @@ static void find_levels(struct cq_figures *figures)
 	struct cq_cgroup cgroup = figures->cgroup;
 
 	do {
-		struct cq_level *level = &figures->levels[figures->level_count];
+		struct cq_metered_level *level = &figures->levels[figures->level_count];
 
 		if (cgroup.length == cgroup.top_length && cgroup.top_is_unlimited)
 			break;
@@ -202,10 +202,10 @@ void cq_measure_look(void *argument, pid_t program)
 }
 
 /* What a level has counted since the run began; not known if the cgroup is gone, or another one of that name is there. */
-static void end_level(struct cq_figures *figures, struct cq_level *level)
+static void end_level(struct cq_figures *figures, struct cq_metered_level *level)
 {
 	struct cq_cgroup cgroup;
-	struct cq_level end;
+	struct cq_metered_level end;
 
 	go_to(figures, level->length, &cgroup);
 	level->is_known = level->is_known && read_level(&cgroup, &end) && end.inode == level->inode &&
@@ -214,7 +214,7 @@ static void end_level(struct cq_figures *figures, struct cq_level *level)
 
 /* True if a level has not seen all of the CPU that the run used: then some of that was used elsewhere. Where the level
  * does not count CPU, what its periods can have granted at most stands for it. */
-static bool has_missed_some(const struct cq_figures *figures, const struct cq_level *level)
+static bool has_missed_some(const struct cq_figures *figures, const struct cq_metered_level *level)
 {
 	const struct cq_cpustat *stat = &level->stat;
 	uint64_t cpu = cq_figures_cpu(figures);

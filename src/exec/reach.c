@@ -76,9 +76,17 @@ const char *cq_ways_trap_code(const struct cq_ways *ways, const struct cq_trial_
 	case -EAGAIN:
 		*ret_text = cq_format("no process can be started (a limit of processes), and so no trap planted");
 		return "no_process";
+	case -EUSERS:
+		*ret_text = cq_format("PID 1 does not reap orphans, and traps have left many there: no more");
+		return "orphans_pile_up";
 	default:
-		*ret_text = cq_format("no trap can be planted: %s%s", strerror(-trial->error),
-				      ways->seccomp_filters > 0 ? " (there is a seccomp filter on this process)" : "");
+		if (trial->error == -EPERM && ways->ptrace_scope > 1)
+			*ret_text = cq_format("no trap can be planted: %s (Yama, ptrace_scope=%d)", strerror(EPERM),
+					      ways->ptrace_scope);
+		else
+			*ret_text = cq_format("no trap can be planted: %s%s", strerror(-trial->error),
+					      ways->seccomp_filters > 0 ? " (there is a seccomp filter on this process)"
+									: "");
 		return "trap_forbidden";
 	}
 	if (!trial->reaches) {

@@ -89,7 +89,7 @@ static void write_shown(FILE *out, const struct cq_figures *figures)
 		fprintf(out, "not known\n");
 }
 
-static void write_level(FILE *out, const struct cq_level *level)
+static void write_level(FILE *out, const struct cq_metered_level *level)
 {
 	fprintf(out, "%llu of %llu periods, %.3f s lost", (unsigned long long)level->stat.throttled,
 		(unsigned long long)level->stat.periods, seconds(level->stat.lost));
@@ -107,7 +107,7 @@ static void write_throttling(FILE *out, const struct cq_figures *figures)
 		fprintf(out, "never");
 	fputc('\n', out);
 	for (size_t i = 0; i < figures->level_count; i++) {
-		const struct cq_level *level = &figures->levels[i];
+		const struct cq_metered_level *level = &figures->levels[i];
 
 		if (level == figures->effective || !cq_figures_know_level(figures, level) || !level->stat.throttled)
 			continue;
@@ -169,7 +169,7 @@ static json_t *make_seconds(bool is_known, uint64_t nanoseconds)
 	return is_known ? json_real(seconds(nanoseconds)) : json_null();
 }
 
-static json_t *make_level(const struct cq_figures *figures, const struct cq_level *level)
+static json_t *make_level(const struct cq_figures *figures, const struct cq_metered_level *level)
 {
 	bool is_known = cq_figures_know_level(figures, level);
 
@@ -199,8 +199,8 @@ static json_t *make_levels(const struct cq_figures *figures)
 
 static json_t *make_report(const char *program, int status, const struct cq_figures *figures)
 {
-	static const struct cq_level none; /* which has throttled nothing */
-	const struct cq_level *effective = figures->effective ? figures->effective : &none;
+	static const struct cq_metered_level none; /* which has throttled nothing */
+	const struct cq_metered_level *effective = figures->effective ? figures->effective : &none;
 	const struct cq_advice *advice = cq_advice_of(figures);
 	bool is_known = cq_figures_know_throttling(figures);
 

@@ -329,6 +329,8 @@ int cq_trap_plant(struct cq_view *view, bool may_take_rights)
 	r = cq_trap_is_possible();
 	if (r < 0)
 		return r;
+	if (cq_orphans_pile_up())
+		return -EUSERS;
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets) != 0)
 		return -errno;
 	process = (pid_t)syscall(SYS_clone, 0, NULL, NULL, NULL, 0);

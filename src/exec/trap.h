@@ -25,7 +25,8 @@ void cq_trap_note_arguments(int count, char **arguments);
 int cq_trap_is_possible(void);
 
 /* Plants the trap on the calling process, for good, unless it is below one already. VIEW is ready for use;
- * MAY_TAKE_RIGHTS as in cq_filter_install(). Returns 0, or -Exxx: why there can be none; the process then is as it was. */
+ * MAY_TAKE_RIGHTS as in cq_filter_install(). Returns 0, or -Exxx: why there can be none (-EUSERS: cq_orphans_pile_up());
+ * the process then is as it was. */
 int cq_trap_plant(struct cq_view *view, bool may_take_rights);
 
 /* As cq_trap_plant(), but hands the listener to the process at the other end of SOCKET, an ancestor of this one: waits

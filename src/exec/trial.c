@@ -234,7 +234,8 @@ static void prepare_view(struct cq_view *view)
 static _Noreturn void try_trap(struct asked *asked, bool is_init, bool may_take_rights)
 {
 	static struct cq_view view;
-	struct cq_init_program program = {ask, keep_error, asked, may_take_rights};
+	struct cq_init_program program = {
+		.start = ask, .no_trap = keep_error, .argument = asked, .may_take_rights = may_take_rights, .timer = -1};
 	struct cq_cpumask kernel;
 
 	signal(SIGPIPE, SIG_IGN);

@@ -53,7 +53,7 @@ static const struct run {
 
 static struct cq_figures figures;
 
-static void set_level(struct cq_level *level, unsigned quota, unsigned throttled, unsigned used)
+static void set_level(struct cq_metered_level *level, unsigned quota, unsigned throttled, unsigned used)
 {
 	level->limit = (struct cq_limit){quota * 1000, 100000};
 	level->is_known = true;
