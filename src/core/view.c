@@ -125,13 +125,12 @@ static __attribute__((noinline)) bool leader_has(const char *root, const struct 
 /*
  * The real CPUs: those the process was given, within its cpuset as it is now. Where the process had the whole cpuset to
  * begin with, all that the cpuset has now; also where the kernel has meanwhile given the first thread another cpuset, as
- * it does with a process that nobody has pinned.
+ * it does with a process that nobody has pinned. CGROUP is that of the cpuset; R < 0: it was not found.
  */
-static int find_real(struct cq_view *view, uint64_t membership, struct cq_cgroup *cgroup, struct cq_cpumask *ret)
+static int find_real(struct cq_view *view, int r, struct cq_cgroup *cgroup, struct cq_cpumask *ret)
 {
 	struct cq_cpumask *given = &view->given;
 	unsigned follows = atomic_load_explicit(&view->follows_cpuset, memory_order_relaxed);
-	int r = locate(view, CPUSET, membership, cgroup);
 
 	if (r == 0)
 		r = read_cpuset(view->root, cgroup, ret);
@@ -170,33 +169,60 @@ static uint64_t find_identity(struct cq_view *view, const struct cq_cgroup *cgro
 	return hash;
 }
 
-/* Reads everything anew. Returns 0, or -Exxx if something could not be found out: REAL and RET then hold what the rest
- * makes of it. */
-static __attribute__((noinline)) int look(struct cq_view *view, struct cq_cpumask *real, struct cq_answer *ret)
+/* What was read of the limit. */
+struct found {
+	int error; /* -Exxx: something could not be found out */
+	int cpuset_error;
+	uint64_t identity;
+	struct cq_limit limit;
+	struct cq_cgroup cgroup; /* that of the cpuset */
+};
+
+static int conclude(struct cq_view *view, struct found *found, struct cq_cpumask *real, struct cq_answer *ret)
 {
-	const struct cq_policy *policy = &view->policy;
-	struct cq_limit limit = {0, 0};
-	struct cq_cgroup cgroup;
-	uint64_t membership, identity = 0;
 	unsigned available;
-	int r = cq_cgroup_membership(view->root, view->process, &membership);
+	int r = found->error;
 
 	memmove(real, &view->given, sizeof *real);
 	if (r == 0)
-		r = locate(view, CPU, membership, &cgroup);
-	if (r == 0) {
-		if (policy->mask == CQ_MASK_SPREAD)
-			identity = find_identity(view, &cgroup);
-		r = cq_limit_read(view->root, &cgroup, &limit);
-	}
-	if (r == 0)
-		r = find_real(view, membership, &cgroup, real);
-
+		r = find_real(view, found->cpuset_error, &found->cgroup, real);
 	available = cq_cpumask_count(real->words, CQ_MASK_WORDS);
-	ret->count = cq_count(policy, &limit, available);
+	ret->count = cq_count(&view->policy, &found->limit, available);
 	/* With all CPUs shown it does not matter where the run starts, and nothing needs to be spread. */
-	ret->first = cq_cpumask_nth(real->words, CQ_MASK_WORDS, ret->count < available ? (unsigned)(identity % available) : 0);
+	ret->first = cq_cpumask_nth(real->words, CQ_MASK_WORDS,
+				    ret->count < available ? (unsigned)(found->identity % available) : 0);
 	return r;
+}
+
+/* Not inlined, so that the mask is not on the stack while the cgroups are being looked for: a signal handler may be what
+ * asks, on a stack of a few kilobytes. */
+static __attribute__((noinline)) int conclude_alone(struct cq_view *view, struct found *found, struct cq_answer *ret)
+{
+	struct cq_cpumask real;
+
+	return conclude(view, found, &real, ret);
+}
+
+/* Reads everything anew. Returns 0, or -Exxx if something could not be found out: RET_REAL (NULL: nobody wants to know)
+ * and RET then hold what the rest makes of it. */
+static __attribute__((noinline)) int look(struct cq_view *view, struct cq_cpumask *ret_real, struct cq_answer *ret)
+{
+	struct found found;
+	uint64_t membership;
+
+	found.identity = 0;
+	found.limit = (struct cq_limit){0, 0};
+	found.error = cq_cgroup_membership(view->root, view->process, &membership);
+	if (found.error == 0)
+		found.error = locate(view, CPU, membership, &found.cgroup);
+	if (found.error == 0) {
+		if (view->policy.mask == CQ_MASK_SPREAD)
+			found.identity = find_identity(view, &found.cgroup);
+		found.error = cq_limit_read(view->root, &found.cgroup, &found.limit);
+	}
+	if (found.error == 0)
+		found.cpuset_error = locate(view, CPUSET, membership, &found.cgroup);
+	return ret_real ? conclude(view, &found, ret_real, ret) : conclude_alone(view, &found, ret);
 }
 
 /* Keeps what look() found, unless that is less than what was known: a program that can no longer see /proc, or has no
@@ -215,14 +241,13 @@ static struct cq_answer keep(struct cq_view *view, int r, uint64_t before, struc
 
 static __attribute__((noinline)) struct cq_answer refresh(struct cq_view *view, uint64_t before, uint64_t now)
 {
-	struct cq_cpumask real;
 	struct cq_answer answer;
 	int r;
 
 	/* Whoever moves the time stamp on makes the answer anew; without one, everybody has to. */
 	if (before && !atomic_compare_exchange_strong(&view->packed, &before, pack(unpack(before), now)))
 		return unpack(before);
-	r = look(view, &real, &answer);
+	r = look(view, NULL, &answer);
 	return keep(view, r, before, answer, now);
 }
 
