@@ -37,7 +37,8 @@ static void make_directories(struct capture *capture, const char *path)
 {
 	char *full = cq_format("%s%s", capture->directory, path);
 
-	for (char *slash = full + strlen(capture->directory) + 1; !capture->error && (slash = strchr(slash, '/')); slash++) {
+	for (char *slash = full + strlen(capture->directory) + 1; !capture->error && (slash = strchr(slash, '/'));
+	     slash++) {
 		*slash = '\0';
 		if (mkdir(full, 0777) != 0 && errno != EEXIST)
 			fail(capture, errno);
@@ -168,7 +169,8 @@ static void capture_level(struct capture *capture, struct cq_cgroup *cgroup, con
 	}
 }
 
-static void capture_levels(struct capture *capture, const char *controller, const char *const *v1, const char *const *v2)
+static void capture_levels(struct capture *capture, const char *controller, const char *const *v1,
+			   const char *const *v2)
 {
 	struct cq_cgroup cgroup;
 
@@ -181,7 +183,8 @@ static void capture_levels(struct capture *capture, const char *controller, cons
 
 static void capture_cgroups(struct capture *capture)
 {
-	static const char *const cpu_v1[] = {"cpu.cfs_quota_us", "cpu.cfs_period_us", NULL}, *const cpu_v2[] = {"cpu.max", NULL};
+	static const char *const cpu_v1[] = {"cpu.cfs_quota_us", "cpu.cfs_period_us", NULL};
+	static const char *const cpu_v2[] = {"cpu.max", NULL};
 	static const char *const cpuset_v1[] = {"cpuset.effective_cpus", NULL};
 	static const char *const cpuset_v2[] = {"cpuset.cpus.effective", NULL};
 
@@ -258,8 +261,8 @@ int cq_capture(const char *directory)
 	sigprocmask(SIG_SETMASK, &before, NULL);
 	if (capture.error)
 		return complain(directory, capture.error);
-	printf("%s: %u files. They have the names of this process's cgroups: look at them before you send them.\n", target,
-	       capture.files);
+	printf("%s: %u files. They have the names of this process's cgroups: look at them before you send them.\n",
+	       target, capture.files);
 	free(capture.directory);
 	free(target);
 	return 0;

@@ -89,12 +89,14 @@ int cq_elf_open(int fd, struct cq_elf *ret)
 	Elf32_Ehdr narrow;
 	uint64_t offset;
 
-	if (!read_file(fd, 0, ident, sizeof ident) || memcmp(ident, ELFMAG, SELFMAG) != 0 || ident[EI_DATA] != native_order)
+	if (!read_file(fd, 0, ident, sizeof ident) || memcmp(ident, ELFMAG, SELFMAG) != 0 ||
+	    ident[EI_DATA] != native_order)
 		return -ENOEXEC;
 	memset(ret, 0, sizeof *ret);
 	ret->fd = fd;
 	ret->is_64bit = ident[EI_CLASS] == ELFCLASS64;
-	if (!read_file(fd, 0, ret->is_64bit ? (void *)&wide : (void *)&narrow, ret->is_64bit ? sizeof wide : sizeof narrow))
+	if (!read_file(fd, 0, ret->is_64bit ? (void *)&wide : (void *)&narrow,
+		       ret->is_64bit ? sizeof wide : sizeof narrow))
 		return -ENOEXEC;
 	if (ret->is_64bit)
 		TAKE_HEADER(ret, wide, offset);

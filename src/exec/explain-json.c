@@ -66,10 +66,11 @@ static json_t *pack_cpus(const struct cq_machine *machine)
 	json_t *online = machine->has_online ? cpus(&machine->online) : json_null();
 
 	if (machine->error)
-		return json_pack("{s:o,s:n,s:n,s:n,s:n,s:n,s:s}", "online", online, "given", "real", "real_count", "shown",
-				 "shown_count", "error", strerror(-machine->error));
+		return json_pack("{s:o,s:n,s:n,s:n,s:n,s:n,s:s}", "online", online, "given", "real", "real_count",
+				 "shown", "shown_count", "error", strerror(-machine->error));
 	return json_pack("{s:o,s:o,s:o,s:i,s:o,s:i,s:n}", "online", online, "given", cpus(&machine->given), "real",
-			 cpus(&machine->real), "real_count", (int)machine->real_count, "shown", machine->knows_which ? cpus(&machine->shown) : json_null(),
+			 cpus(&machine->real), "real_count", (int)machine->real_count,
+			 "shown", machine->knows_which ? cpus(&machine->shown) : json_null(),
 			 "shown_count", (int)machine->shown_count, "error");
 }
 
@@ -84,7 +85,8 @@ static json_t *pack_cgroup(const struct cq_machine *machine)
 							limit(&level->limit), "root", level->is_root, "effective",
 							level->is_effective));
 	}
-	return json_pack("{s:i,s:o,s:o}", "version", (int)machine->version, "limit", limit(&machine->limit), "levels", levels);
+	return json_pack("{s:i,s:o,s:o}", "version", (int)machine->version, "limit", limit(&machine->limit),
+			 "levels", levels);
 }
 
 static json_t *pack_steps(const struct cq_machine *machine)
@@ -108,9 +110,13 @@ static json_t *pack_policy(const struct cq_machine *machine)
 				    json_pack("{s:o,s:o,s:o}", "value", text(origin->value), "from", text(origin->name), "line",
 					      origin->line ? json_integer(origin->line) : json_null()));
 	}
-	return json_pack("{s:b,s:o,s:b,s:o,s:o,s:o}", "off", machine->policy.is_off, "file", text(machine->policy_file),
-			 "file_is_there", machine->has_policy_file, "errors", list_of(machine->errors, machine->error_count),
-			 "keys", keys, "steps", pack_steps(machine));
+	return json_pack("{s:b,s:o,s:b,s:o,s:o,s:o}",
+			 "off", machine->policy.is_off,
+			 "file", text(machine->policy_file),
+			 "file_is_there", machine->has_policy_file,
+			 "errors", list_of(machine->errors, machine->error_count),
+			 "keys", keys,
+			 "steps", pack_steps(machine));
 }
 
 static json_t *pack_trial(const struct cq_ways *ways, const struct cq_trial_trap *trial)
@@ -128,11 +134,16 @@ static json_t *pack_ways(const struct cq_ways *ways)
 {
 	if (!ways)
 		return json_null();
-	return json_pack("{s:o,s:o,s:b,s:b,s:o,s:o,s:b,s:o,s:o}", "library", text(ways->library), "exec", text(ways->wrapper),
-			 "exec_is_there", ways->has_wrapper, "no_new_privs", ways->has_no_new_privs, "ptrace_scope",
-			 number_or_null(ways->ptrace_scope), "seccomp_filters", number_or_null(ways->seccomp_filters), "below_trap",
-			 ways->below_trap != 0, "trap", pack_trial(ways, &ways->trap), "trap_of_init",
-			 pack_trial(ways, &ways->trap_of_init));
+	return json_pack("{s:o,s:o,s:b,s:b,s:o,s:o,s:b,s:o,s:o}",
+			 "library", text(ways->library),
+			 "exec", text(ways->wrapper),
+			 "exec_is_there", ways->has_wrapper,
+			 "no_new_privs", ways->has_no_new_privs,
+			 "ptrace_scope", number_or_null(ways->ptrace_scope),
+			 "seccomp_filters", number_or_null(ways->seccomp_filters),
+			 "below_trap", ways->below_trap != 0,
+			 "trap", pack_trial(ways, &ways->trap),
+			 "trap_of_init", pack_trial(ways, &ways->trap_of_init));
 }
 
 static json_t *pack_rights(const struct cq_inspection *program)
@@ -152,8 +163,8 @@ static json_t *pack_go(const struct cq_inspection *program)
 {
 	if (!program->target.is_known || !program->target.program.is_go)
 		return json_null();
-	return json_pack("{s:o,s:b,s:b}", "version", text(program->has_build ? program->build.version : NULL), "automaxprocs",
-			 program->has_automaxprocs, "reads_limit", program->reads_limit);
+	return json_pack("{s:o,s:b,s:b}", "version", text(program->has_build ? program->build.version : NULL),
+			 "automaxprocs", program->has_automaxprocs, "reads_limit", program->reads_limit);
 }
 
 static json_t *pack_runtime(const struct cq_runtime *runtime)
@@ -179,9 +190,15 @@ static json_t *pack_mode(enum cq_mode mode, const struct cq_reach *reach)
 	for (unsigned i = 0; i < reach->reason_count; i++)
 		json_array_append_new(reasons, json_pack("{s:s,s:o}", "code", reach->reasons[i].code, "text",
 							 text(reach->reasons[i].text)));
-	return json_pack("{s:s,s:s,s:o,s:{s:o,s:o,s:o},s:o}", "mode", cq_mode_name(mode), "reached",
-			 cq_explain_reached(reach->reached), "by", by, "answered", "counts", known(reach->counts), "affinity",
-			 known(reach->affinity), "files", known(reach->files), "reasons", reasons);
+	return json_pack("{s:s,s:s,s:o,s:{s:o,s:o,s:o},s:o}",
+			 "mode", cq_mode_name(mode),
+			 "reached", cq_explain_reached(reach->reached),
+			 "by", by,
+			 "answered",
+			 "counts", known(reach->counts),
+			 "affinity", known(reach->affinity),
+			 "files", known(reach->files),
+			 "reasons", reasons);
 }
 
 static json_t *pack_modes(const struct cq_reach *reach)

@@ -49,8 +49,8 @@ static char *format_step(const struct cq_machine *machine, const struct cq_step 
 						       : cq_format("no more than the %u real CPUs", step->count);
 	} else if (strcmp(step->key, "round") == 0) {
 		cpus = format_cpus(&machine->limit);
-		text = cq_format("a limit of %s CPU%s, round = %s (%s): %u", cpus, strcmp(cpus, "1") == 0 ? "" : "s", key->value, origin,
-				 step->count);
+		text = cq_format("a limit of %s CPU%s, round = %s (%s): %u", cpus, strcmp(cpus, "1") == 0 ? "" : "s",
+				 key->value, origin, step->count);
 		free(cpus);
 	} else if (strcmp(step->key, "unlimited") == 0) {
 		text = cq_format("no limit, unlimited = %s (%s): %u", key->value, origin, step->count);
@@ -68,10 +68,13 @@ static void print_cpus(const struct cq_page *page, const struct cq_machine *mach
 
 	cq_page_title(page, "CPUs");
 	if (machine->error) {
-		entry(page, "shown", cq_format("not known: the CPUs of this process cannot be found out: %s", strerror(-machine->error)));
+		entry(page, "shown",
+		      cq_format("not known: the CPUs of this process cannot be found out: %s",
+				strerror(-machine->error)));
 	} else {
-		entry(page, "shown", cq_format("%u of %u real ones%s%s", machine->shown_count, machine->real_count,
-					       machine->knows_which ? ": " : "", machine->knows_which ? shown : ""));
+		entry(page, "shown",
+		      cq_format("%u of %u real ones%s%s", machine->shown_count, machine->real_count,
+				machine->knows_which ? ": " : "", machine->knows_which ? shown : ""));
 		for (unsigned i = 0; i < machine->step_count; i++)
 			entry(page, i ? "" : "because", format_step(machine, &machine->steps[i]));
 		if (machine->policy.is_off)
@@ -95,8 +98,9 @@ static void print_level(const struct cq_page *page, const struct cq_level *level
 		return;
 	}
 	cpus = format_cpus(&level->limit);
-	text = cq_format("%llu/%llu us%s %s", (unsigned long long)level->limit.quota, (unsigned long long)level->limit.period,
-			 level->is_effective ? ", effective:" : ":", level->path);
+	text = cq_format("%llu/%llu us%s %s", (unsigned long long)level->limit.quota,
+			 (unsigned long long)level->limit.period, level->is_effective ? ", effective:" : ":",
+			 level->path);
 	cq_page_entry(page, INDENT, cpus, level->is_effective ? CQ_BOLD : CQ_PLAIN, text);
 	free(cpus);
 	free(text);
@@ -122,8 +126,9 @@ static void print_policy(const struct cq_page *page, const struct cq_machine *ma
 		entry(page, "off", cq_format("by CPUQUOTA; no file is read"));
 		return;
 	}
-	entry(page, "file", cq_format("%s%s%s", machine->policy_file, machine->is_named_file ? " (by CPUQUOTA_POLICY)" : "",
-				      machine->has_policy_file ? "" : ", which is not there"));
+	entry(page, "file",
+	      cq_format("%s%s%s", machine->policy_file, machine->is_named_file ? " (by CPUQUOTA_POLICY)" : "",
+			machine->has_policy_file ? "" : ", which is not there"));
 	for (unsigned i = 0; i < machine->error_count; i++)
 		cq_page_entry(page, INDENT, "error", CQ_RED, machine->errors[i]);
 	for (unsigned i = 0; i < CQ_ORIGINS; i++) {
@@ -158,9 +163,10 @@ static void print_trap(const struct cq_page *page, const struct cq_ways *ways)
 static void print_ways(const struct cq_page *page, const struct cq_ways *ways)
 {
 	cq_page_title(page, "Here");
-	entry(page, "library", ways->library ? cq_format("%s", ways->library)
-					     : cq_format("not found: %s", ways->named_library ? ways->named_library
-											      : LIBDIR "/libcpuquota.so"));
+	entry(page, "library",
+	      ways->library ? cq_format("%s", ways->library)
+			    : cq_format("not found: %s",
+					ways->named_library ? ways->named_library : LIBDIR "/libcpuquota.so"));
 	entry(page, "hand over", cq_format("%s%s", ways->wrapper, ways->has_wrapper ? "" : ", which is not there"));
 	print_trap(page, ways);
 	if (ways->has_no_new_privs)
@@ -173,7 +179,8 @@ static void print_file(const struct cq_page *page, const struct cq_inspection *p
 		entry(page, "found", cq_format("no: %s", strerror(-program->exec_error)));
 		return;
 	}
-	if (program->target.is_known && strcmp(program->target.path, program->target.executable) != 0 && !program->interpreter_count)
+	if (program->target.is_known && strcmp(program->target.path, program->target.executable) != 0 &&
+	    !program->interpreter_count)
 		entry(page, "found", cq_format("%s -> %s", program->target.path, program->target.executable));
 	else
 		entry(page, "found", cq_format("%s", program->target.path));
@@ -205,7 +212,8 @@ static void print_kind(const struct cq_page *page, const struct cq_inspection *p
 	char *text = cq_format("%s", describe_kind(program->kind));
 
 	for (unsigned i = 0; i < program->interpreter_count; i++) {
-		char *longer = cq_format("%s%s %s", text, i ? "," : program->is_for_shell ? ", for" : " of", program->interpreters[i]);
+		const char *relation = i ? "," : program->is_for_shell ? ", for" : " of";
+		char *longer = cq_format("%s%s %s", text, relation, program->interpreters[i]);
 
 		free(text);
 		text = longer;
@@ -214,7 +222,8 @@ static void print_kind(const struct cq_page *page, const struct cq_inspection *p
 	if (program->env_program)
 		entry(page, "", cq_format("which then executes %s", program->env_program));
 	if (program->interpreter_count && program->machine)
-		entry(page, "runs", cq_format("%s: %s", cq_inspect_executable(program), describe_kind(program->linkage)));
+		entry(page, "runs",
+		      cq_format("%s: %s", cq_inspect_executable(program), describe_kind(program->linkage)));
 }
 
 static void print_program(const struct cq_page *page, const struct cq_inspection *program)
@@ -228,18 +237,21 @@ static void print_program(const struct cq_page *page, const struct cq_inspection
 		return;
 	print_kind(page, program);
 	if (program->machine)
-		entry(page, "made for", cq_format("%s, %d-bit; libc: %s%s%s", program->machine,
-						  program->target.is_known && program->target.program.is_64bit ? 64 : 32,
-						  cq_explain_libc(program->libc), program->loader ? ", loader: " : "",
-						  program->loader ? program->loader : ""));
+		entry(page, "made for",
+		      cq_format("%s, %d-bit; libc: %s%s%s", program->machine,
+				program->target.is_known && program->target.program.is_64bit ? 64 : 32,
+				cq_explain_libc(program->libc), program->loader ? ", loader: " : "",
+				program->loader ? program->loader : ""));
 	if (program->is_setuid || program->is_setgid || program->has_capabilities)
-		entry(page, "rights", cq_format("%s%s%s", program->is_setuid ? "setuid " : "", program->is_setgid ? "setgid " : "",
-						program->has_capabilities ? "file capabilities" : ""));
+		entry(page, "rights",
+		      cq_format("%s%s%s", program->is_setuid ? "setuid " : "", program->is_setgid ? "setgid " : "",
+				program->has_capabilities ? "file capabilities" : ""));
 	if (program->target.is_known && program->target.program.is_go)
-		entry(page, "Go", cq_format("%s%s; asks the kernel by sched_getaffinity%s",
-					    program->has_build ? program->build.version : "of unknown version",
-					    program->has_automaxprocs ? ", with automaxprocs" : "",
-					    program->reads_limit ? ", and reads the limit on its own" : ""));
+		entry(page, "Go",
+		      cq_format("%s%s; asks the kernel by sched_getaffinity%s",
+				program->has_build ? program->build.version : "of unknown version",
+				program->has_automaxprocs ? ", with automaxprocs" : "",
+				program->reads_limit ? ", and reads the limit on its own" : ""));
 	if (program->runtime)
 		entry(page, "known as", cq_format("%s; asks by: %s", program->runtime->name, program->runtime->asks));
 	for (unsigned i = 0; i < program->load.missing_count; i++)

@@ -175,5 +175,6 @@ bool cq_go_build_reads_limit(const struct cq_go_build *build)
 {
 	unsigned minor;
 
-	return sscanf(build->version, "go1.%u", &minor) == 1 && minor >= 25 && !strstr(build->module, "containermaxprocs=0");
+	return sscanf(build->version, "go1.%u", &minor) == 1 && minor >= 25 &&
+	       !strstr(build->module, "containermaxprocs=0");
 }

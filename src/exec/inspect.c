@@ -32,9 +32,11 @@ static const struct cq_runtime runtimes[] = {
 	{"pypy*", "PyPy", "sysconf (os.cpu_count), sched_getaffinity"},
 	{"ruby*", "Ruby", "sched_getaffinity, sysconf (Etc.nprocessors)"},
 	{"nginx*", "nginx", "sysconf (worker_processes auto)"},
-	{"deno", "Deno", "sched_getaffinity, and the cgroup's files by a rule of its own (it takes the smaller number)"},
+	{"deno", "Deno",
+	 "sched_getaffinity, and the cgroup's files by a rule of its own (it takes the smaller number)"},
 	{"bun*", "Bun", "sysconf, sched_getaffinity"},
-	{"dotnet", ".NET", "sched_getaffinity, and the cgroup's files by a rule of its own (it takes the smaller number)"},
+	{"dotnet", ".NET",
+	 "sched_getaffinity, and the cgroup's files by a rule of its own (it takes the smaller number)"},
 	{"beam.smp", "Erlang", "sysconf, sched_getaffinity"},
 	{"nproc", "nproc", "sched_getaffinity"},
 	{"xz", "xz", "sched_getaffinity"},
@@ -80,6 +82,11 @@ static char *machine_name(uint16_t machine, bool is_64bit)
 	}
 }
 
+static bool is_loader_of_glibc(const char *name)
+{
+	return strncmp(name, "ld-linux", 8) == 0 || strncmp(name, "ld64.so", 7) == 0 || strcmp(name, "ld.so.1") == 0;
+}
+
 /* The loader's name says whose it is; a static program of glibc has a note of the oldest kernel that it runs on. */
 static enum cq_libc find_libc(const struct cq_elf *elf, const char *loader, bool is_go)
 {
@@ -88,9 +95,7 @@ static enum cq_libc find_libc(const struct cq_elf *elf, const char *loader, bool
 	if (name && strncmp(name, "ld-musl-", 8) == 0)
 		return CQ_LIBC_MUSL;
 	if (name)
-		return strncmp(name, "ld-linux", 8) == 0 || strncmp(name, "ld64.so", 7) == 0 || strcmp(name, "ld.so.1") == 0
-			       ? CQ_LIBC_GLIBC
-			       : CQ_LIBC_OTHER;
+		return is_loader_of_glibc(name) ? CQ_LIBC_GLIBC : CQ_LIBC_OTHER;
 	if (cq_elf_has_note(elf, "GNU", NT_GNU_ABI_TAG))
 		return CQ_LIBC_GLIBC;
 	return is_go ? CQ_LIBC_NONE : CQ_LIBC_OTHER;
@@ -206,7 +211,8 @@ static char *find_env_program(const char *line)
 	strsep(&rest, " \t");
 	while (!found && (word = strsep(&rest, " \t"))) {
 		if (*word && *word != '-' && !strchr(word, '='))
-			found = cq_target_find(word, &target) == 0 ? cq_format("%s", target.executable) : cq_format("%s", word);
+			found = cq_target_find(word, &target) == 0 ? cq_format("%s", target.executable)
+								   : cq_format("%s", word);
 	}
 	free(words);
 	return found;
@@ -330,7 +336,8 @@ const char *cq_inspect_executable(const struct cq_inspection *inspection)
 		return inspection->env_program;
 	if (inspection->is_for_shell)
 		return SHELL;
-	return inspection->is_found && inspection->target.is_known ? inspection->target.executable : inspection->target.path;
+	return inspection->is_found && inspection->target.is_known ? inspection->target.executable
+								   : inspection->target.path;
 }
 
 int cq_inspect_status(const struct cq_inspection *inspection)

@@ -29,13 +29,17 @@ struct reading {
 	void (*complain)(const char *message);
 };
 
+static void add_error(struct cq_machine *machine, const char *message)
+{
+	machine->errors = cq_must(realloc(machine->errors, (machine->error_count + 1) * sizeof *machine->errors));
+	machine->errors[machine->error_count++] = cq_copy(message, strlen(message));
+}
+
 static void keep_problem(void *argument, const char *message)
 {
 	const struct reading *reading = argument;
-	struct cq_machine *machine = reading->machine;
 
-	machine->errors = cq_must(realloc(machine->errors, (machine->error_count + 1) * sizeof *machine->errors));
-	machine->errors[machine->error_count++] = cq_copy(message, strlen(message));
+	add_error(reading->machine, message);
 	reading->complain(message);
 }
 
@@ -80,19 +84,23 @@ static void read_policy(struct cq_machine *machine, const char *executable, void
 	int fd;
 
 	cq_settings_read(&machine->policy, machine->root, executable, &listener);
+	if (cq_settings_check_file(complain))
+		add_error(machine, "a file that can be read once only");
 	for (unsigned i = 0; i < CQ_ORIGINS; i++) {
 		if (!machine->origins[i].value)
 			machine->origins[i].value = built_in_value(i);
 	}
 	machine->is_named_file = named && *named;
-	machine->policy_file = machine->is_named_file ? cq_format("%s", named) : cq_format("%s", CQ_POLICY_DEFAULT_FILE);
+	machine->policy_file =
+		machine->is_named_file ? cq_format("%s", named) : cq_format("%s", CQ_POLICY_DEFAULT_FILE);
 	fd = cq_open_below(machine->is_named_file ? "/" : machine->root, machine->policy_file);
 	machine->has_policy_file = fd >= 0;
 	if (fd >= 0)
 		close(fd);
 }
 
-static void add_level(struct cq_machine *machine, const struct cq_cgroup *cgroup, const struct cq_limit *limit, bool is_root)
+static void add_level(struct cq_machine *machine, const struct cq_cgroup *cgroup, const struct cq_limit *limit,
+		      bool is_root)
 {
 	size_t size = (machine->level_count + 1) * sizeof *machine->levels;
 
@@ -135,7 +143,8 @@ static void find_levels(struct cq_machine *machine)
 
 static void add_step(struct cq_machine *machine, const char *key, uint64_t count)
 {
-	machine->steps[machine->step_count++] = (struct cq_step){key, count < CQ_POLICY_MAX_COUNT ? (unsigned)count : CQ_POLICY_MAX_COUNT};
+	machine->steps[machine->step_count++] =
+		(struct cq_step){key, count < CQ_POLICY_MAX_COUNT ? (unsigned)count : CQ_POLICY_MAX_COUNT};
 }
 
 /* The same as cq_count(), with each key that changes something along the way. */

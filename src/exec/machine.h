@@ -52,8 +52,8 @@ struct cq_machine {
 	struct cq_cpumask given;  /* to this process */
 	struct cq_cpumask real;   /* of those, the ones that its cpuset has */
 	struct cq_cpumask shown;
-	bool knows_which;         /* SHOWN holds: of a captured tree mask=spread does not say which CPUs, as it leaves out the
-				   * host name that they depend on */
+	bool knows_which;         /* SHOWN holds: of a captured tree mask=spread does not say which, as that depends on
+				   * the host name, which is left out */
 	unsigned online_count, real_count, shown_count;
 	enum cq_cgroup_version version;
 	struct cq_level *levels; /* the process's own first */

@@ -16,7 +16,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 static const char usage[] =
@@ -126,17 +125,6 @@ static void name_policy(const char *file)
 	free(path);
 }
 
-/* A policy is read again by every program that is started, so that a pipe will not do. */
-static unsigned check_is_file(const char *file)
-{
-	struct stat status;
-
-	if (stat(file, &status) != 0 || S_ISREG(status.st_mode) || S_ISDIR(status.st_mode))
-		return 0; /* those that cannot be read are told of where they are read */
-	fprintf(stderr, "cpuquota-exec: %s: expected a file that can be read more than once\n", file);
-	return 1;
-}
-
 static int check_policy(const char *file)
 {
 	struct cq_policy policy;
@@ -146,7 +134,7 @@ static int check_policy(const char *file)
 		set_variable("CPUQUOTA_POLICY", file);
 	file = getenv("CPUQUOTA_POLICY");
 	problems = cq_settings_load(&policy, "/", NULL, complain);
-	if (problems || (file && *file && check_is_file(file)))
+	if (problems || cq_settings_check_file(complain))
 		return CQ_EXIT_FAILED;
 	if (file && *file)
 		printf("%s: no errors\n", file);
@@ -326,10 +314,7 @@ static void check_combination(const struct options *options, int arguments)
 /* What stands behind PROGRAM are its arguments, of which nothing depends. */
 static int explain(const struct options *options, const char *program)
 {
-	const char *file = getenv("CPUQUOTA_POLICY");
-	int status = cq_explain(options->sysroot ? options->sysroot : "/", program, options->has_json, complain);
-
-	return file && *file && check_is_file(file) ? CQ_EXIT_FAILED : status;
+	return cq_explain(options->sysroot ? options->sysroot : "/", program, options->has_json, complain);
 }
 
 int main(int argc, char **argv)
@@ -338,7 +323,6 @@ int main(int argc, char **argv)
 	static struct cq_target target;
 	struct cq_policy policy;
 	struct cq_command command = {.fd = -1};
-	const char *file;
 
 	cq_trap_note_arguments(argc, argv);
 	if (argc > 2 && strcmp(argv[1], "--hand-over") == 0)
@@ -363,10 +347,9 @@ int main(int argc, char **argv)
 	}
 	if (!argc)
 		die_usage("no program given");
-	file = getenv("CPUQUOTA_POLICY");
 	cq_target_find(argv[0], &target);
 	if (cq_settings_load(&policy, "/", target.is_known ? target.executable : NULL, complain) ||
-	    (file && *file && check_is_file(file)))
+	    cq_settings_check_file(complain))
 		return CQ_EXIT_FAILED;
 	command.arguments = argv;
 	command.has_parent = options.is_init || options.has_report;

@@ -92,7 +92,8 @@ void cq_page_title(const struct cq_page *page, const char *title)
 	putc('\n', page->stream);
 }
 
-void cq_page_entry(const struct cq_page *page, unsigned indent, const char *label, enum cq_colour colour, const char *text)
+void cq_page_entry(const struct cq_page *page, unsigned indent, const char *label, enum cq_colour colour,
+		   const char *text)
 {
 	fprintf(page->stream, "  %s", label);
 	if (page->width < indent + LEAST_ROOM) {

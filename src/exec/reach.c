@@ -90,16 +90,19 @@ const char *cq_ways_trap_code(const struct cq_ways *ways, const struct cq_trial_
 		return "trap_forbidden";
 	}
 	if (!trial->reaches) {
-		*ret_text = ways->ptrace_scope > 0
-				    ? cq_format("a trap is planted but cannot answer: Yama, ptrace_scope=%d", ways->ptrace_scope)
-				    : cq_format("a trap is planted but cannot answer: it may not write into the program");
+		*ret_text =
+			ways->ptrace_scope > 0
+				? cq_format("a trap is planted but cannot answer: Yama, ptrace_scope=%d",
+					    ways->ptrace_scope)
+				: cq_format("a trap is planted but cannot answer: it may not write into the program");
 		return "trap_unanswered";
 	}
 	if (!trial->reaches_children) {
-		*ret_text = ways->ptrace_scope > 0
-				    ? cq_format("what it starts in turn is not reached: Yama, ptrace_scope=%d; use --init",
-						ways->ptrace_scope)
-				    : cq_format("what it starts in turn is not reached");
+		*ret_text =
+			ways->ptrace_scope > 0
+				? cq_format("what it starts in turn is not reached: Yama, ptrace_scope=%d; use --init",
+					    ways->ptrace_scope)
+				: cq_format("what it starts in turn is not reached");
 		return "children_unanswered";
 	}
 	return NULL;
@@ -150,11 +153,14 @@ static bool can_run(const struct question *question)
 	else if (program->exec_error)
 		say(ret, "cannot_execute", "it cannot be executed: %s", strerror(-program->exec_error));
 	else if (question->mode != CQ_MODE_ENV && question->machine->error_count)
-		say(ret, "policy_error", "the policy has an error: cpuquota-exec does not start (exit status %d)", CQ_EXIT_FAILED);
+		say(ret, "policy_error", "the policy has an error: cpuquota-exec does not start (exit status %d)",
+		    CQ_EXIT_FAILED);
 	else if (question->mode == CQ_MODE_INIT && question->trial.error == -EAGAIN)
-		say(ret, "no_process", "no process can be started: --init does not start it (exit status %d)", CQ_EXIT_FAILED);
+		say(ret, "no_process", "no process can be started: --init does not start it (exit status %d)",
+		    CQ_EXIT_FAILED);
 	else if (question->machine->error)
-		say(ret, "no_cpus", "the CPUs of this process cannot be found out: %s", strerror(-question->machine->error));
+		say(ret, "no_cpus", "the CPUs of this process cannot be found out: %s",
+		    strerror(-question->machine->error));
 	else
 		return true;
 	return false;
@@ -167,13 +173,14 @@ static bool is_preloaded(const struct question *question)
 	const struct cq_ways *ways = question->ways;
 	struct cq_reach *ret = question->ret;
 
-	if (program->linkage == CQ_KIND_STATIC || program->linkage == CQ_KIND_STATIC_PIE || program->linkage == CQ_KIND_OTHER)
+	if (program->linkage == CQ_KIND_STATIC || program->linkage == CQ_KIND_STATIC_PIE ||
+	    program->linkage == CQ_KIND_OTHER)
 		return false;
 	if (program->target.is_known && !cq_program_is_native(&program->target.program)) {
 		bool is_32bit = !program->target.program.is_64bit;
 
-		say(ret, is_32bit ? "wrong_class" : "other_machine", "the library is not for %s%s", is_32bit ? "32-bit " : "",
-		    program->machine);
+		say(ret, is_32bit ? "wrong_class" : "other_machine", "the library is not for %s%s",
+		    is_32bit ? "32-bit " : "", program->machine);
 	} else if (program->is_secure) {
 		say(ret, "secure_execution",
 		    "it has more rights than who starts it: the loader ignores LD_PRELOAD (secure execution)");
@@ -182,9 +189,10 @@ static bool is_preloaded(const struct question *question)
 		    ways->named_library ? ways->named_library : LIBDIR "/libcpuquota.so");
 	} else if (!cq_launch_can_name(ways->library)) {
 		say(ret, "library_name", "LD_PRELOAD takes no path with a space or a colon: %s", ways->library);
-	} else if (program->load.complaint || (program->load.is_tried && !program->load.missing_count && !program->load.takes_library)) {
-		say(ret, "library_refused", "the loader does not take the library%s%s", program->load.complaint ? ": " : "",
-		    program->load.complaint ? program->load.complaint : "");
+	} else if (program->load.complaint ||
+		   (program->load.is_tried && !program->load.missing_count && !program->load.takes_library)) {
+		say(ret, "library_refused", "the loader does not take the library%s%s",
+		    program->load.complaint ? ": " : "", program->load.complaint ? program->load.complaint : "");
 	} else {
 		return true;
 	}
@@ -202,17 +210,21 @@ static bool is_handed_over(const struct question *question)
 		return false;
 	if (!ret->by_preload) {
 		if (program->linkage == CQ_KIND_STATIC || program->linkage == CQ_KIND_STATIC_PIE)
-			say(ret, "static", "it has no loader to preload with; the library hands it over to cpuquota-exec if a program "
-					   "starts it that has the library (a shell)");
+			say(ret, "static",
+			    "it has no loader to preload with; the library hands it over to cpuquota-exec if a program "
+			    "starts it that has the library (a shell)");
 		return false;
 	}
 	if (program->libc != CQ_LIBC_GLIBC || !program->target.program.has_go_note)
-		say(ret, "not_handed_over", "it asks the kernel, and the library cannot hand it over to cpuquota-exec: %s",
+		say(ret, "not_handed_over",
+		    "it asks the kernel, and the library cannot hand it over to cpuquota-exec: %s",
 		    program->libc != CQ_LIBC_GLIBC ? "not with this libc" : "it has no build id of Go");
 	else if (program->target.gives_rights)
-		say(ret, "gives_rights", "it asks the kernel; programs that give rights are not handed over to cpuquota-exec");
+		say(ret, "gives_rights",
+		    "it asks the kernel; programs that give rights are not handed over to cpuquota-exec");
 	else if (!question->ways->has_wrapper)
-		say(ret, "no_exec", "it asks the kernel, and cpuquota-exec is not there to take it over: %s", question->ways->wrapper);
+		say(ret, "no_exec", "it asks the kernel, and cpuquota-exec is not there to take it over: %s",
+		    question->ways->wrapper);
 	else
 		return true;
 	return false;
@@ -243,7 +255,8 @@ static void do_without_trap(const struct question *question)
 	if (getenv("GOMAXPROCS"))
 		return;
 	question->ret->by_gomaxprocs = true;
-	say(question->ret, "gomaxprocs", "GOMAXPROCS is set instead; runtime.NumCPU stays, and a changed limit is not followed");
+	say(question->ret, "gomaxprocs",
+	    "GOMAXPROCS is set instead; runtime.NumCPU stays, and a changed limit is not followed");
 }
 
 static void find_trap(const struct question *question)
@@ -302,11 +315,14 @@ static enum cq_reached find_reached_of_go(const struct question *question)
 	if (!ret->by_trap && !ret->by_gomaxprocs)
 		return CQ_REACHED_NO;
 	if (user && *user)
-		say(ret, "gomaxprocs_set", "GOMAXPROCS=%s is set, which Go takes for its threads; runtime.NumCPU is answered", user);
+		say(ret, "gomaxprocs_set",
+		    "GOMAXPROCS=%s is set, which Go takes for its threads; runtime.NumCPU is answered", user);
 	else if (program->has_automaxprocs)
-		say(ret, "automaxprocs", "automaxprocs is linked in: it sets GOMAXPROCS by a rule of its own (the limit, rounded down)");
+		say(ret, "automaxprocs",
+		    "automaxprocs is linked in: it sets GOMAXPROCS by a rule of its own (the limit, rounded down)");
 	else if (program->reads_limit && question->policy->runtime_quota == CQ_RUNTIME_QUOTA_KEEP)
-		say(ret, "reads_limit", "this Go also reads the limit (rounded up, at least 2), and takes the smaller number");
+		say(ret, "reads_limit",
+		    "this Go also reads the limit (rounded up, at least 2), and takes the smaller number");
 	return ret->by_gomaxprocs || (user && *user) || program->has_automaxprocs ? CQ_REACHED_PARTLY : CQ_REACHED_YES;
 }
 
@@ -360,7 +376,8 @@ static void find(const struct question *question)
 	find_channels(question);
 	ret->reached = find_reached(question);
 	if (program->is_for_shell && question->mode == CQ_MODE_ENV)
-		say(ret, "for_shell", "the kernel does not execute it: it runs by way of a shell, but not as a container's entrypoint");
+		say(ret, "for_shell",
+		    "the kernel does not execute it: it runs by way of a shell, but not as a container's entrypoint");
 }
 
 void cq_reach_find(const struct cq_inspection *program, const struct cq_machine *machine, const struct cq_ways *ways,

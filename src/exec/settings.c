@@ -5,6 +5,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <time.h>
 
 /* One reading of a policy: how many errors it has had, and who is told. */
@@ -67,6 +68,21 @@ unsigned cq_settings_load(struct cq_policy *ret, const char *root, const char *e
 	struct cq_settings_listener listener = {.problem = complain, .argument = &say};
 
 	return cq_settings_read(ret, root, executable, &listener);
+}
+
+unsigned cq_settings_check_file(void (*say)(const char *message))
+{
+	const char *file = getenv("CPUQUOTA_POLICY");
+	struct stat status;
+	char *message;
+
+	if (!file || !*file || stat(file, &status) != 0 || S_ISREG(status.st_mode) || S_ISDIR(status.st_mode))
+		return 0; /* those that cannot be read are told of where they are read */
+	if (asprintf(&message, "%s: expected a file that can be read more than once", file) >= 0) {
+		say(message);
+		free(message);
+	}
+	return 1;
 }
 
 int cq_settings_override(const char *assignment)

@@ -21,6 +21,10 @@ struct cq_settings_listener {
 unsigned cq_settings_read(struct cq_policy *ret, const char *root, const char *executable,
 			  const struct cq_settings_listener *listener);
 
+/* A policy is read again by every program that is started, so that a pipe will not do: COMPLAIN is told of one that
+ * CPUQUOTA_POLICY names. Returns how many there are. */
+unsigned cq_settings_check_file(void (*complain)(const char *message));
+
 /* Puts ASSIGNMENT, "KEY=VALUE", behind what CPUQUOTA has already, so that it holds for the program. Returns 0 or -1, as
  * setenv(3). */
 int cq_settings_override(const char *assignment);

@@ -120,6 +120,10 @@ matches 'an error in the policy: the rest is told' "$status:$(tr -s ' \n' ' ' <s
 	"125:CPUs *error $CPUQUOTA_POLICY:2: round = up*set min = 2 ($CPUQUOTA_POLICY:1)*mask = first ($CPUQUOTA_POLICY:5)*Program: true*the policy has an error*"
 matches 'an error in the policy: the library goes on' "$(grep 'ENV LD_PRELOAD' said)" '*yes*'
 : >"$CPUQUOTA_POLICY"
+mkfifo pipe
+run env CPUQUOTA_POLICY=pipe "$wrapper" --explain true
+matches 'a policy that is a pipe' "$status:$complaints:$said" \
+	'125:*pipe: expected a file that can be read more than once:*the policy has an error*'
 run env CPUQUOTA_POLICY=/nonexistent.conf "$wrapper" --explain
 matches 'a policy that is not there' "$status:$said" '125:*/nonexistent.conf*which is not there*'
 run "$wrapper" --set round=up --explain --json

@@ -566,6 +566,11 @@ else
 	skip 'levels' 'no cgroup with a CPU limit can be made here'
 fi
 
+prefix='' status=0
+"$wrapper" --explain --json --sysroot nonexistent >said || status=$?
+is 'a tree that is not there: exit status, JSON' "$status $(explained said get cpus.shown_count cpus.error ways)" \
+	'125 null No such file or directory null'
+
 # ---- Go's build information, and files that are broken
 
 # As Go wrote it up to 1.17: pointers to strings.
