@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 # --explain: for real programs of all kinds the verdict is what then happens, in each way that they can be started; and
 # what it says is of its schema. Needs root, and of Debian: default-jdk-headless gcc golang-go libc6-dev libc6-dev-i386
-# libcap2-bin musl-tools nginx-light nodejs python3 python3-jsonschema ruby util-linux; what get-go needs; and for
-# automaxprocs a proxy of Go modules. What is not there is skipped.
+# libcap2-bin golang-uber-automaxprocs-dev musl-tools nginx-light nodejs python3 python3-jsonschema ruby util-linux; and
+# what get-go needs. What is not there is skipped.
 
 # shellcheck disable=SC2317 # functions that are called by a name put together
 # shellcheck source=tests/lib.sh
@@ -254,7 +254,8 @@ if [ "$go" ]; then
 	prefix='' codes=''
 fi
 
-# With the real module. What it does is its own matter; Go's threads then are not as many as are shown.
+# With the real module, as Debian has it. What it does is its own matter; Go's threads then may not be as many as are shown.
+automaxprocs=/usr/share/gocode/src/go.uber.org/automaxprocs
 make_automaxprocs() {
 	mkdir -p automaxprocs
 	cat >automaxprocs/main.go <<-'END'
@@ -267,14 +268,16 @@ make_automaxprocs() {
 			_ "go.uber.org/automaxprocs"
 		)
 
-		func main() { fmt.Println(runtime.NumCPU()) }
+		func main() { fmt.Println(runtime.NumCPU(), runtime.GOMAXPROCS(0)) }
 	END
-	(cd automaxprocs && GOFLAGS=-mod=mod CGO_ENABLED=0 && export GOFLAGS CGO_ENABLED && go mod init example.org/main &&
-		go get go.uber.org/automaxprocs@v1.5.3 && go build -o ../automaxprocs.exe)
+	(cd automaxprocs && GOFLAGS=-mod=mod GOPROXY=off GOSUMDB=off GOTOOLCHAIN=local CGO_ENABLED=0 &&
+		export GOFLAGS GOPROXY GOSUMDB GOTOOLCHAIN CGO_ENABLED && go mod init example.org/main &&
+		go mod edit -require=go.uber.org/automaxprocs@v0.0.0 -replace="go.uber.org/automaxprocs=$automaxprocs" &&
+		go build -o ../automaxprocs.exe)
 }
-if command -v go >build.log && has_built automaxprocs make_automaxprocs; then
+if has_built automaxprocs make_automaxprocs; then
 	codes='exec:automaxprocs init:automaxprocs'
-	verdict 'Go, automaxprocs' affinity ./automaxprocs.exe
+	verdict 'Go, automaxprocs' 'affinity gomaxprocs' ./automaxprocs.exe
 	is 'Go, automaxprocs: is found, and only partly reached' \
 		"$(explained said get program.go.automaxprocs program.modes.1.reached)" 'true partly'
 	codes=
@@ -556,6 +559,14 @@ if have_cgroups; then
 	if [ "$go" ]; then
 		explain ./go-static
 		is 'policy: of Go' "$(explained said get policy.keys.min.value policy.keys.min.line)" '2 8'
+	fi
+	# automaxprocs rounds the limit of 1.5 CPUs down, whatever the policy says.
+	if [ -x automaxprocs.exe ]; then
+		prefix="in_cgroup $cgroup"
+		set_limit "$cgroup" 150000 # it looks at no other level
+		is 'automaxprocs has a rule of its own' "$(start exec ./automaxprocs.exe 2>/dev/null)" \
+			"$(expected_count 150000 nearest 2 0 "$real") $(expected_count 150000 floor 1 0 "$real")"
+		set_limit "$cgroup" max
 	fi
 	prefix="in_cgroup $cgroup"
 	$prefix "$wrapper" --explain ./cpus >text

@@ -192,7 +192,7 @@ fi
 # The keys are those of the manual.
 cgroup=$own
 report true
-sed -n '/^# THE REPORT/,/^# ENVIRONMENT/{/^\*[a-z_]*\*\(, \*[a-z_]*\*\)*$/p;}' "$top_srcdir/man/cpuquota-exec.1.scd" | tr -d '*,' | tr ' ' '\n' >documented
+sed -n '/^# THE REPORT/,/^# EXPLANATIONS/{/^\*[a-z_]*\*\(, \*[a-z_]*\*\)*$/p;}' "$top_srcdir/man/cpuquota-exec.1.scd" | tr -d '*,' | tr ' ' '\n' >documented
 "$python" -c '
 import json
 r = json.loads(open("report").read().splitlines()[-1])
