@@ -2,12 +2,12 @@
 #include "filter.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <seccomp.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/utsname.h>
@@ -58,11 +58,11 @@ static int add_compatible_architectures(scmp_filter_ctx context)
 static int export_program(struct sock_filter *instructions, unsigned short *ret_count)
 {
 	scmp_filter_ctx context = seccomp_init(SCMP_ACT_ALLOW);
-	int file = memfd_create("cpuquota-filter", MFD_CLOEXEC);
+	int pipes[2] = {-1, -1}; /* not a file, which RLIMIT_FSIZE would hold for */
 	ssize_t size = 0;
 	int r = -ENOMEM;
 
-	if (context && file >= 0) {
+	if (context && pipe2(pipes, O_CLOEXEC) == 0) {
 		r = add_compatible_architectures(context);
 		/* Let all architectures that were not added run as they would. */
 		if (r == 0)
@@ -70,14 +70,17 @@ static int export_program(struct sock_filter *instructions, unsigned short *ret_
 		if (r == 0)
 			r = seccomp_rule_add(context, SCMP_ACT_NOTIFY, SCMP_SYS(sched_getaffinity), 0);
 		if (r == 0)
-			r = seccomp_export_bpf(context, file);
+			r = seccomp_export_bpf(context, pipes[1]);
 		if (r == 0) {
-			size = pread(file, instructions, MAX_INSTRUCTIONS * sizeof *instructions, 0);
+			/* Far less than a pipe holds, and written at once. */
+			size = read(pipes[0], instructions, MAX_INSTRUCTIONS * sizeof *instructions);
 			r = size > 0 ? 0 : -EIO;
 		}
 	}
-	if (file >= 0)
-		close(file);
+	if (pipes[0] >= 0) {
+		close(pipes[0]);
+		close(pipes[1]);
+	}
 	seccomp_release(context);
 	*ret_count = (unsigned short)((size_t)size / sizeof *instructions);
 	return r;

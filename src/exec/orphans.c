@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "orphans.h"
 
+#include "cgroup.h"
+#include "text.h"
+
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -64,4 +67,29 @@ bool cq_orphans_pile_up(void)
 		count += age_of_unreaped(process) > SECONDS;
 	fclose(children);
 	return count >= TOO_MANY;
+}
+
+/* Reads a number of one of the files of the pids controller. False for "max", and what cannot be read. */
+static bool read_number(struct cq_cgroup *cgroup, const char *file, uint64_t *ret)
+{
+	char text[32];
+	const char *p = text;
+
+	return cq_cgroup_read("/", cgroup, file, text, sizeof text) > 0 && cq_text_number(&p, UINT32_MAX, ret);
+}
+
+bool cq_processes_are_scarce(void)
+{
+	struct cq_cgroup cgroup;
+	uint64_t most, current;
+
+	if (cq_cgroup_find("/", 0, "pids", &cgroup) < 0 || cgroup.version == CQ_CGROUP_NONE)
+		return false;
+	do {
+		/* Three of four, and threads count too. */
+		if (read_number(&cgroup, "pids.max", &most) && read_number(&cgroup, "pids.current", &current) &&
+		    current * 4 > most * 3)
+			return true;
+	} while (cq_cgroup_ascend(&cgroup));
+	return false;
 }

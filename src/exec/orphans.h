@@ -12,4 +12,8 @@
  * False where that cannot be found out. */
 bool cq_orphans_pile_up(void);
 
+/* True if nearly all processes that this process's cgroup may have (pids.max) are there: a trap takes two, and where PID 1
+ * does not reap it keeps one. False where there is no such limit, or it is not known. */
+bool cq_processes_are_scarce(void);
+
 #endif

@@ -25,12 +25,13 @@ void cq_trap_note_arguments(int count, char **arguments);
 int cq_trap_is_possible(void);
 
 /* Plants the trap on the calling process, for good, unless it is below one already. VIEW is ready for use;
- * MAY_TAKE_RIGHTS as in cq_filter_install(). Returns 0, or -Exxx: why there can be none (-EUSERS: cq_orphans_pile_up());
+ * MAY_TAKE_RIGHTS as in cq_filter_install(). Returns 0, or -Exxx: why there can be none (-EUSERS: cq_orphans_pile_up(); -EAGAIN:
+ * there can be few processes more);
  * the process then is as it was. */
 int cq_trap_plant(struct cq_view *view, bool may_take_rights);
 
 /* As cq_trap_plant(), but hands the listener to the process at the other end of SOCKET, an ancestor of this one: waits
- * until that is ready, as a filter is for good, and until it has taken the listener. */
+ * until that is ready, as a filter is for good, and until it has taken the listener. Before, both rehearse. */
 int cq_trap_plant_for(int socket, bool may_take_rights);
 
 /* Says that all is ready for the listener, and takes the one that cq_trap_plant_for() sends. Returns it, or -1 if there
