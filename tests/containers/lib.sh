@@ -86,6 +86,38 @@ our_podman() {
 	podman --root "$podman_directory/root" --runroot "$podman_directory/run" --tmpdir "$podman_directory/tmp" "$@"
 }
 
+# start_dockerd DIRECTORY: `our_docker` then talks to a dockerd with all that it keeps below DIRECTORY, and no network. What
+# it says is in DIRECTORY/docker.log.
+dockerd=
+start_dockerd() {
+	docker_directory=$1
+	mkdir -p "$docker_directory"
+	dockerd --data-root "$docker_directory/docker-root" --exec-root "$docker_directory/docker-exec" \
+		-H "unix://$docker_directory/docker.sock" -p "$docker_directory/docker.pid" \
+		--iptables=false --ip6tables=false --ip-forward=false --bridge=none >"$docker_directory/docker.log" 2>&1 &
+	dockerd=$!
+	for _ in $(seq 100); do
+		our_docker version >/dev/null 2>&1 && return
+		kill -0 "$dockerd" 2>/dev/null || break
+		sleep 0.2
+	done
+	return 1
+}
+
+our_docker() {
+	DOCKER_BUILDKIT=0 DOCKER_CONFIG=$docker_directory/docker docker -H "unix://$docker_directory/docker.sock" "$@"
+}
+
+stop_dockerd() {
+	[ -n "$dockerd" ] || return 0
+	for container in $(our_docker ps --all --quiet); do
+		our_docker rm --force "$container" >/dev/null 2>&1
+	done
+	kill "$dockerd"
+	wait "$dockerd"
+	dockerd=
+}
+
 # unmount_below DIRECTORY: what is still mounted there. Only in a directory of this test's own: with a name that came out
 # empty, every mount of the machine would be below it.
 unmount_below() {

@@ -17,36 +17,12 @@ mkdir "$engines"
 
 use_private_podman "$engines"
 
-our_docker() {
-	DOCKER_BUILDKIT=0 DOCKER_CONFIG=$engines/docker docker -H "unix://$engines/docker.sock" "$@"
-}
-dockerd=
-
-start_dockerd() {
-	dockerd --data-root "$engines/docker-root" --exec-root "$engines/docker-exec" -H "unix://$engines/docker.sock" \
-		-p "$engines/docker.pid" --iptables=false --ip6tables=false --ip-forward=false --bridge=none \
-		>"$engines/docker.log" 2>&1 &
-	dockerd=$!
-	for _ in $(seq 100); do
-		our_docker version >/dev/null 2>&1 && return
-		kill -0 "$dockerd" 2>/dev/null || break
-		sleep 0.2
-	done
-	return 1
-}
-
 clean_up_containers() {
 	if command -v podman >/dev/null; then
 		our_podman rm --all --force --time 0 >/dev/null 2>&1
 		our_podman rmi --all --force >/dev/null 2>&1
 	fi
-	if [ -n "$dockerd" ]; then
-		for container in $(our_docker ps --all --quiet); do
-			our_docker rm --force "$container" >/dev/null 2>&1
-		done
-		kill "$dockerd"
-		wait "$dockerd"
-	fi
+	stop_dockerd
 	remove_container_cgroups
 	# What an engine has mounted there, should it have failed.
 	unmount_below "$engines"
@@ -266,7 +242,7 @@ else
 fi
 
 if command -v dockerd >/dev/null && command -v docker >/dev/null; then
-	if start_dockerd; then
+	if start_dockerd "$engines"; then
 		engine=our_docker
 		check_engine
 	else
