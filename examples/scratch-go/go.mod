@@ -1,0 +1,3 @@
+module cpuquota.invalid/app
+
+go 1.19
