@@ -46,15 +46,6 @@ fi
 
 # Local images by the names of public ones. Those of languages have no programs of their own, but this machine's.
 
-# busybox_root DIRECTORY
-busybox_root() {
-	mkdir -p "$1/bin" "$1/etc" "$1/tmp"
-	cp "$(command -v busybox)" "$1/bin/busybox"
-	busybox --list | while read -r name; do
-		[ -e "$1/bin/$name" ] || ln -s busybox "$1/bin/$name"
-	done
-}
-
 # An nproc for musl, as Alpine's is.
 musl_root() {
 	busybox_root "$1"
@@ -75,24 +66,12 @@ borrowing_root() {
 	done
 }
 
-# import ROOT NAME
-import() {
-	tar -C "$1" -cf - . | our_podman import --change 'ENV PATH=/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin' - "$2" 2>&1
-}
-
 busybox_root "$work/busybox"
 borrowing_root "$work/borrowing"
 for image in busybox:musl=busybox debian:bookworm-slim=debian golang:1=borrowing eclipse-temurin:21-jdk=borrowing \
 	eclipse-temurin:21-jre=borrowing node:22-slim=borrowing; do
-	said=$(import "$work/${image#*=}" "${image%=*}") || fail "an image to stand for ${image%=*}" "$said"
+	import_root "$work/${image#*=}" "${image%=*}"
 done
-
-# build NAME CONTEXT [OPTION]...
-build() {
-	name=$1 context=$2
-	shift 2
-	our_podman build --quiet --pull=never --cgroup-parent "/$container_parent/build" --tag "$name" "$@" "$context" 2>&1
-}
 
 # run CPUS [OPTION]... IMAGE [ARGUMENT]...
 run() {
@@ -125,18 +104,18 @@ check_limits() {
 	done
 }
 
-succeeds 'examples/image is built' build cpuquota "$release" --file "$examples/image/Dockerfile"
+succeeds 'examples/image is built' build_image cpuquota "$release" --file "$examples/image/Dockerfile"
 
 # The package, and the tarball.
 
 static=--volume=$(command -v busybox):/busybox:ro
-succeeds 'examples/debian is built' build cpuquota-debian "$release" --file "$examples/debian/Dockerfile"
+succeeds 'examples/debian is built' build_image cpuquota-debian "$release" --file "$examples/debian/Dockerfile"
 is 'examples/debian: without the library the machine is seen' "$(run 1 debian:bookworm-slim nproc)" "$real"
 check_limits examples/debian @ cpuquota-debian
 check_limits 'examples/debian, a static program' @ "$static" cpuquota-debian sh -c '/busybox nproc; :'
 
-if musl_root "$work/musl" 2>"$work/log" && said=$(import "$work/musl" alpine:3); then
-	succeeds 'examples/alpine is built' build cpuquota-alpine "$release" --file "$examples/alpine/Dockerfile"
+if musl_root "$work/musl" 2>"$work/log" && import_root "$work/musl" alpine:3; then
+	succeeds 'examples/alpine is built' build_image cpuquota-alpine "$release" --file "$examples/alpine/Dockerfile"
 	is 'examples/alpine: without the library the machine is seen' "$(run 1 --env LD_PRELOAD= cpuquota-alpine)" "$real $real"
 	check_limits examples/alpine '@ @' cpuquota-alpine
 else
@@ -145,7 +124,7 @@ fi
 
 # What starts from the image `cpuquota`.
 
-succeeds 'examples/entrypoint is built' build cpuquota-entrypoint "$examples/entrypoint"
+succeeds 'examples/entrypoint is built' build_image cpuquota-entrypoint "$examples/entrypoint"
 is 'examples/entrypoint: without cpuquota-exec the machine is seen' "$(run 1 --entrypoint nproc cpuquota-entrypoint)" "$real"
 is 'examples/entrypoint: root is let go of' "$(run 1 cpuquota-entrypoint id -u)" 1000
 # shellcheck disable=SC2016
@@ -155,7 +134,7 @@ check_limits 'examples/entrypoint, a static program' @ "$static" cpuquota-entryp
 
 if [ -x /usr/bin/go ]; then
 	# shellcheck disable=SC2086 # options
-	succeeds 'examples/scratch-go is built' build cpuquota-scratch-go "$examples/scratch-go" $borrowed
+	succeeds 'examples/scratch-go is built' build_image cpuquota-scratch-go "$examples/scratch-go" $borrowed
 	primes='9592 primes below 100000'
 	is 'examples/scratch-go: without cpuquota-exec the machine is seen' "$(run 1 --entrypoint /app cpuquota-scratch-go)" \
 		"GOMAXPROCS=$real NumCPU=$real
@@ -169,7 +148,7 @@ fi
 # The policies of both servers give other numbers than their runtimes would find, in either direction.
 # shellcheck disable=SC2086 # options
 if [ -x /usr/bin/javac ]; then
-	succeeds 'examples/java is built' build cpuquota-java "$examples/java" $borrowed
+	succeeds 'examples/java is built' build_image cpuquota-java "$examples/java" $borrowed
 	ready='listening on 8080:'
 	is 'examples/java: the JVM alone' "$(serve 1 --env CPUQUOTA=off $borrowed cpuquota-java)" "$ready 1 processors"
 	is 'examples/java: the policy shows more' "$(serve 1 $borrowed cpuquota-java)" "$ready 2 processors"
@@ -179,7 +158,7 @@ else
 fi
 # shellcheck disable=SC2086 # options
 if [ -x /usr/bin/node ]; then
-	succeeds 'examples/node is built' build cpuquota-node "$examples/node"
+	succeeds 'examples/node is built' build_image cpuquota-node "$examples/node"
 	is 'examples/node: without the library the machine is seen' "$(serve 1.5 --env CPUQUOTA=off $borrowed cpuquota-node)" \
 		"$ready $real workers, $real CPUs"
 	count=$(expected_count 150000 floor 1 0 "$real")

@@ -86,6 +86,28 @@ our_podman() {
 	podman --root "$podman_directory/root" --runroot "$podman_directory/run" --tmpdir "$podman_directory/tmp" "$@"
 }
 
+# busybox_root DIRECTORY: busybox and its names.
+busybox_root() {
+	mkdir -p "$1/bin" "$1/etc" "$1/tmp"
+	cp "$(command -v busybox)" "$1/bin/busybox"
+	busybox --list | while read -r name; do
+		[ -e "$1/bin/$name" ] || ln -s busybox "$1/bin/$name"
+	done
+}
+
+# import_root DIRECTORY NAME [CHANGE]: makes an image of it, for podman.
+import_root() {
+	tar -C "$1" -cf - . | our_podman import --quiet --change 'ENV PATH=/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin' \
+		--change "${3:-CMD [\"sh\"]}" - "$2" >/dev/null
+}
+
+# build_image NAME CONTEXT [OPTION]...: by podman, of images that are there.
+build_image() {
+	name=$1 context=$2
+	shift 2
+	our_podman build --quiet --pull=never --cgroup-parent "/$container_parent/build" --tag "$name" "$@" "$context" 2>&1
+}
+
 # start_dockerd DIRECTORY: `our_docker` then talks to a dockerd with all that it keeps below DIRECTORY, and no network. What
 # it says is in DIRECTORY/docker.log.
 dockerd=
