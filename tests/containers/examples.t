@@ -36,7 +36,7 @@ if [ "$real" -lt 2 ]; then
 	done_testing
 fi
 if ! release=$("$from/get-release" 2>"$work/log"); then
-	fail 'a release for the examples' "$(cat "$work/log")"
+	skip 'the examples' "$(tail -n 1 "$work/log")"
 	done_testing
 fi
 if ! copy_root bullseye "$work/debian" 2>"$work/log"; then
