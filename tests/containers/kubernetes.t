@@ -88,8 +88,15 @@ if [ "$real" -lt 2 ]; then
 	skip 'the pods' 'one CPU tells nothing apart'
 	done_testing
 fi
+# remove_pods: podman does not remove all of their cgroups, and lets no one choose where those are.
+remove_pods() {
+	for pod in $(our_podman pod ps --quiet --no-trunc); do
+		our_podman pod rm --force --time 0 "$pod" >/dev/null 2>&1
+		remove_cgroups "libpod_parent/$pod"
+	done
+}
 clean_up_containers() {
-	our_podman pod rm --all --force --time 0 >/dev/null 2>&1
+	remove_pods
 	our_podman rm --all --force --time 0 >/dev/null 2>&1
 	our_podman volume rm --all --force >/dev/null 2>&1
 	our_podman rmi --all --force >/dev/null 2>&1
@@ -135,7 +142,7 @@ played() {
 	play "$1"
 	our_podman wait "$2-app" >/dev/null
 	our_podman logs "$2-app" 2>&1
-	our_podman pod rm --force --time 0 "$2" >/dev/null 2>&1
+	remove_pods
 }
 
 one=$(expected_count 100000 ceil 1 0 "$real")

@@ -10,7 +10,12 @@ real=$(getconf _NPROCESSORS_ONLN)
 container_parent=cpuquota-test-$$
 
 remove_container_cgroups() {
-	for directory in /sys/fs/cgroup/"$container_parent" /sys/fs/cgroup/*/"$container_parent"; do
+	remove_cgroups "$container_parent"
+}
+
+# remove_cgroups NAME: those of this name in every hierarchy, and what is below them.
+remove_cgroups() {
+	for directory in /sys/fs/cgroup/"${1:?}" /sys/fs/cgroup/*/"$1"; do
 		if [ -d "$directory" ]; then
 			find "$directory" -depth -type d | while read -r inner; do
 				remove_cgroup "$inner"
