@@ -314,7 +314,7 @@ if [ -x cpus-static ] && command -v prlimit >build.log && command -v setpriv >bu
 	is 'static, no further process' "$(start exec ./cpus-static)" "$real $real"
 	observed=0
 	start init ./cpus-static >said 2>&1 || observed=$?
-	matches 'static, no further process, --init' "$observed $(cat said)" '125 *--init: *'
+	matches 'static, no further process, --init' "$observed $(cat said)" '125 *no child can be started: *'
 	explain ./cpus
 	is 'dynamic, no further process: --init does not start' "$(explained said get program.modes.2.reached)" no
 	codes=
