@@ -26,6 +26,7 @@ cd "$work" || exit
 if ! "$cc" -O2 -static -no-pie -pthread -o trap-ask "$programs/trap-ask.c" >build.log 2>&1 ||
 	! "$cc" -O2 -o no-seccomp "$programs/no-seccomp.c" >>build.log 2>&1 ||
 	! "$cc" -O2 -o careless "$programs/careless.c" >>build.log 2>&1 ||
+	! "$cc" -O2 -o forbid "$programs/forbid.c" >>build.log 2>&1 ||
 	! "$cc" -O2 -o exec-errors "$programs/exec-errors.c" >>build.log 2>&1; then
 	skip 'the trap' "no static program can be built: $(head -n 1 build.log)"
 	done_testing
@@ -358,6 +359,24 @@ fi
 
 is 'filters are forbidden' "$(guarded ./no-seccomp "$W" "$A" once 2>&1)" "$all"
 is 'filters are forbidden, --init' "$(guarded ./no-seccomp "$W" --init "$A" once 2>&1)" "$all"
+# What a supervisor needs, and what its start needs: there is the shown answer or the kernel's, and nothing is left that
+# would wait for one, or spin.
+if [ "$has_namespaces" ]; then
+	for call in ioctl poll ppoll recvmsg sendmsg socketpair wait4; do
+		[ "$call" != poll ] || [ "$(uname -m)" = x86_64 ] || continue
+		for way in '"$W"' '"$W" --trap=always' 'env LD_PRELOAD="$CPUQUOTA_LIBRARY" setpriv --inh-caps=-all'; do
+			said=$(in_namespace "timeout -s KILL 10 ./forbid $call $way \"\$A\" once; echo \$?; left_over" | paste -sd ' ')
+			case $said in
+			"$one 0 0" | "$all 0 0") pass "$call is forbidden: $way" ;;
+			*) fail "$call is forbidden: $way" "got:      $said" "expected: $one 0 0, or $all 0 0" ;;
+			esac
+		done
+	done
+else
+	skip 'calls of the supervisor are forbidden' 'no namespace of processes can be made here'
+fi
+is 'no file may be written' "$(guarded prlimit --fsize=0 "$W" "$A" once 2>&1 | cat)" "$one"
+is 'no file may be written, --init' "$(guarded prlimit --fsize=0 "$W" --init "$A" once 2>&1 | cat)" "$one"
 # The policy file needs one, and cpuquota-exec does not start without the policy.
 for number in 4 5 6 7 8; do
 	either "$number descriptors" "$(guarded prlimit --nofile="$number" "$W" "$A" once 2>&1)"
@@ -463,6 +482,15 @@ if [ "$pids" ] && mkdir "$pids/cpuquota-test.$$" 2>/dev/null; then
 		eventually rmdir "$pids" 2>/dev/null && mkdir "$pids"
 	done
 	rmdir "$pids"
+	# Where PID 1 keeps what is left of each trap, there is room for the program's own processes.
+	mkdir "$pids"
+	echo 40 >"$pids/pids.max"
+	in_namespace 'echo $$ >"$1/cgroup.procs" && exec env LD_PRELOAD="$CPUQUOTA_LIBRARY" ./careless 60 0 0 "$A" once' \
+		"$pids" >careless.out
+	is 'pids.max 40 and a PID 1 that does not reap: all run' "$(grep -c -x -e "$one" -e "$all" careless.out)" 60
+	zombies=$(sed -n 's/ zombies$//p' careless.out)
+	is 'pids.max 40: a quarter of it is left' "$([ "$zombies" -gt 10 ] && [ "$zombies" -le 31 ] && echo yes)" yes
+	eventually rmdir "$pids" 2>/dev/null
 else
 	skip 'pids.max' 'no cgroup of the pids controller of version 1 can be made here'
 fi
