@@ -12,6 +12,7 @@
  */
 #define _GNU_SOURCE
 
+#include <fcntl.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <pthread.h>
@@ -82,6 +83,18 @@ static void call_syscall_getppid(void)
 	(void)syscall(SYS_getppid);
 }
 
+/* A page of this program's own file. */
+static void call_pread(void)
+{
+	static int fd = -1;
+	static char page[4096];
+
+	if (fd < 0)
+		fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+	if (pread(fd, page, sizeof page, 0) != sizeof page)
+		exit(1);
+}
+
 static const struct {
 	const char *name;
 	void (*call)(void);
@@ -95,6 +108,7 @@ static const struct {
 	{"pthread_getaffinity_np-8192", call_pthread_getaffinity_np_8192},
 	{"syscall-getaffinity", call_syscall_getaffinity},
 	{"syscall-getppid", call_syscall_getppid},
+	{"pread", call_pread},
 };
 
 static uint64_t now(void)
