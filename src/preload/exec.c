@@ -355,22 +355,12 @@ CQ_EXPORT int fexecve(int fd, char *const *arguments, char *const *variables)
 static __attribute__((noinline)) void hand_over_at(int directory, const char *path, char *const *arguments,
 						   char *const *variables, int flags)
 {
-	int fd;
-
-	if (!path) {
+	if (!path)
 		return;
-	} else if (directory >= 0 && !*path && flags == AT_EMPTY_PATH) {
+	if (directory >= 0 && !*path && flags == AT_EMPTY_PATH)
 		hand_over_fd(directory, arguments, variables);
-	} else if ((directory == AT_FDCWD || *path == '/') && !flags) {
+	else if ((directory == AT_FDCWD || *path == '/') && !flags)
 		hand_over_path(path, arguments, variables);
-	} else if (!flags) {
-		/* By a descriptor that the first exec closes. */
-		fd = cq_raw_openat(directory, path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-		if (fd >= 0) {
-			hand_over_fd(fd, arguments, variables);
-			cq_raw_close(fd);
-		}
-	}
 }
 
 CQ_EXPORT int execveat(int directory, const char *path, char *const *arguments, char *const *variables, int flags)

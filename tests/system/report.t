@@ -199,7 +199,7 @@ r = json.loads(open("report").read().splitlines()[-1])
 print("\n".join([*r, *r["levels"][0], *r["advice"]]))' >keys
 is 'the manual has all keys, and no others' "$(sort -u documented)" "$(sort -u keys)"
 is 'the manual has all advice, and no other' \
-	"$(sed -n '/^# THE REPORT/,/^# ENVIRONMENT/s/^|[[ ] *\*\([a-z_]*\)\*$/\1/p' "$top_srcdir/man/cpuquota-exec.1.scd" | sort)" \
+	"$(sed -n '/^# THE REPORT/,/^# EXPLANATIONS/s/^|[[ ] *\*\([a-z_]*\)\*$/\1/p' "$top_srcdir/man/cpuquota-exec.1.scd" | sort)" \
 	"$(sed -n 's/^.*{"\([a-z_]*\)", "[A-Z].*/\1/p' "$top_srcdir/src/exec/advice.c" | sort)"
 holds 'version' 'r["version"] == 1 and r["program"] == "true"'
 name=$(printf 'caf\351 "\\\t\033')
@@ -296,8 +296,8 @@ refused() {
 }
 refused '--report --count' '--report goes with a program' --report --count
 refused '--report --check-policy' '--report goes with a program' -r --check-policy
-refused '--json alone' '--json goes with --report' --json true
-refused '--json --count' '--json goes with --report' --json --count
+refused '--json alone' '--json goes with --explain and --report' --json true
+refused '--json --count' '--json goes with --explain and --report' --json --count
 refused 'no program' 'no program given' --report
 matches 'an error in the policy' "$("$wrapper" -r -s round=up true 2>&1; echo $?)" '*round*
 125'

@@ -6,7 +6,7 @@
  *
  * WAY is the name of the function, with "-cloexec", "-memfd" or "-memfd-cloexec" behind the name of one that takes a
  * descriptor. The program is given a state that differs from what a shell gives. -v: from a vfork child; -n N: with N
- * arguments more; -e: without any, not even its own name. Printed before: "process", with the program's process id, its
+ * arguments more; -e: without any, not even its own name. Printed beside: "process", with the program's process id, its
  * parent's and its group's, as state prints it; and the error's name if FILE cannot be executed. A program
  * that is not executed in place is waited for, and must then have been the only child.
  */
@@ -147,8 +147,6 @@ static pid_t spawn(const char *way, const char *file, char **arguments, int *ret
 		*ret_error = posix_spawn(&process, file, NULL, NULL, arguments, variables);
 	else
 		*ret_error = posix_spawnp(&process, file, NULL, NULL, arguments, variables);
-	if (!*ret_error)
-		print_process(process, getpid());
 	return process;
 }
 
@@ -158,6 +156,7 @@ static int finish(pid_t process)
 
 	if (waitpid(process, &status, 0) != process)
 		die("waitpid");
+	print_process(process, getpid()); /* not while it may still write itself */
 	if (waitpid(-1, NULL, 0) != -1 || errno != ECHILD) {
 		fputs("exec-by: another child\n", stderr);
 		return 125;
@@ -216,7 +215,6 @@ int main(int argc, char **argv)
 			child_error = execute(way, file, arguments, fd);
 			_exit(0);
 		}
-		print_process(process, getpid());
 		error = child_error;
 		if (error)
 			waitpid(process, NULL, 0);
