@@ -8,6 +8,7 @@
 #include <elf.h>
 #include <errno.h>
 #include <string.h>
+#include <unistd.h>
 
 /* More than that no program has; what comes behind is not looked at. */
 #define MAX_PROGRAM_HEADERS 64
@@ -16,6 +17,9 @@
 
 /* The note's type (cmd/link/internal/ld/elf.go: ELF_NOTE_GOBUILDID_TAG). */
 #define GO_BUILD_ID_NOTE 4
+
+/* What execvp takes for PATH where the variable is not set (glibc; musl has /usr/local/bin before). */
+#define DEFAULT_PATH "/bin:/usr/bin"
 
 /* What the kernel reads of a script's first line (BINPRM_BUF_SIZE). */
 #define FIRST_LINE_SIZE 256
@@ -268,6 +272,34 @@ bool cq_program_gives_rights(int fd, const struct stat *status)
 {
 	return status->st_mode & (S_ISUID | S_ISGID) ||
 	       cq_rawcall(SYS_fgetxattr, fd, (long)"security.capability", 0, 0) >= 0;
+}
+
+static bool is_executable_file(const char *path)
+{
+	struct stat status;
+
+	return cq_rawcall(SYS_newfstatat, AT_FDCWD, (long)path, (long)&status, 0) == 0 && S_ISREG(status.st_mode) &&
+	       cq_rawcall(SYS_faccessat, AT_FDCWD, (long)path, X_OK, 0) == 0;
+}
+
+int cq_program_search(const char *name, const char *directories, char *ret, size_t size)
+{
+	size_t name_length = strlen(name), length;
+
+	if (!name_length)
+		return -ENOENT;
+	for (directories = directories ? directories : DEFAULT_PATH;; directories += length + 1) {
+		length = strcspn(directories, ":");
+		if (length + name_length + 2 <= size) {
+			memmove(ret, directories, length);
+			ret[length] = '/';
+			memmove(ret + length + (length != 0), name, name_length + 1); /* none: the working directory */
+			if (is_executable_file(ret))
+				return 0;
+		}
+		if (!directories[length])
+			return -ENOENT;
+	}
 }
 
 bool cq_program_is_go(const char *root, const char *executable)

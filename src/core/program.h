@@ -42,6 +42,11 @@ bool cq_program_needs_trap(const struct cq_program *program);
  * filter would take those from the program. */
 bool cq_program_gives_rights(int fd, const struct stat *status);
 
+/* Finds NAME, which has no slash in it, as execvp(3) does: the first file of that name that may be executed, in one of
+ * DIRECTORIES, the value of PATH; NULL where the variable is not set. Puts its path into RET. Returns 0, or -ENOENT where
+ * there is none whose path fits. */
+int cq_program_search(const char *name, const char *directories, char *ret, size_t size);
+
 /* True if EXECUTABLE, below ROOT, was built by Go; false for all that cannot be found out. */
 bool cq_program_is_go(const char *root, const char *executable);
 

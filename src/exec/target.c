@@ -3,50 +3,19 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* What execvp(3) takes for PATH where the variable is not set. */
-#define DEFAULT_PATH "/bin:/usr/bin"
-
-static bool is_executable(const char *path)
-{
-	struct stat status;
-
-	return stat(path, &status) == 0 && S_ISREG(status.st_mode) && access(path, X_OK) == 0;
-}
-
-/* Puts "DIRECTORY/NAME" together, DIRECTORY of LENGTH bytes; an empty one is the working directory. */
-static bool join(char *ret, size_t size, const char *directory, size_t length, const char *name)
-{
-	int written = snprintf(ret, size, "%.*s%s%s", (int)length, directory, length ? "/" : "", name);
-
-	return written >= 0 && (size_t)written < size;
-}
-
 static int find_path(const char *name, char *ret, size_t size)
 {
-	const char *directories = getenv("PATH");
-	size_t length;
-
-	if (strchr(name, '/')) {
-		if (strlen(name) >= size || access(name, F_OK) != 0)
-			return -ENOENT;
-		strcpy(ret, name);
-		return 0;
-	}
-	if (!directories)
-		directories = DEFAULT_PATH;
-	for (;; directories += length + 1) {
-		length = strcspn(directories, ":");
-		if (join(ret, size, directories, length, name) && is_executable(ret))
-			return 0;
-		if (!directories[length])
-			return -ENOENT;
-	}
+	if (!strchr(name, '/'))
+		return cq_program_search(name, getenv("PATH"), ret, size);
+	if (strlen(name) >= size || access(name, F_OK) != 0)
+		return -ENOENT;
+	strcpy(ret, name);
+	return 0;
 }
 
 static int look(struct cq_target *ret)

@@ -17,9 +17,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* What execvp takes for PATH where the variable is not set (glibc; musl has /usr/local/bin before). */
-#define DEFAULT_PATH "/bin:/usr/bin"
-
 /* More arguments than that are not handed over: the new list of them stands on the stack. */
 #define MAX_ARGUMENTS 2048
 
@@ -242,25 +239,9 @@ static int execute(const char *path, char *const *arguments, char *const *variab
 /* Finds NAME as execvp does. Returns NAME itself, or RET; NULL where there is no such file, or its path is too long. */
 static const char *search(const char *name, char *ret, size_t size)
 {
-	const char *directories = cq_environment("PATH");
-	size_t name_length = name ? strlen(name) : 0, length;
-
-	if (!name_length)
-		return NULL;
-	if (strchr(name, '/'))
+	if (!name || strchr(name, '/'))
 		return name;
-	for (directories = directories ? directories : DEFAULT_PATH;; directories += length + 1) {
-		length = strcspn(directories, ":");
-		if (length + name_length + 2 <= size) {
-			memmove(ret, directories, length);
-			ret[length] = '/';
-			memmove(ret + length + (length != 0), name, name_length + 1);
-			if (cq_rawcall(SYS_faccessat, AT_FDCWD, (long)ret, X_OK, 0) == 0)
-				return ret;
-		}
-		if (!directories[length])
-			return NULL;
-	}
+	return cq_program_search(name, cq_environment("PATH"), ret, size) == 0 ? ret : NULL;
 }
 
 static int execute_found(const char *name, char *const *arguments, char *const *variables)

@@ -352,6 +352,11 @@ for way in execvp execvpe execlp posix_spawnp; do
 	is "handed over: by $way, found in PATH" "$(exec_by "$way" state count)" 1
 	is_same "$way" state one
 done
+mkdir -p in-the-way/state
+path=$PATH PATH=$work/in-the-way:$PATH
+is 'handed over: by execvp, found in PATH behind a directory of that name' "$(exec_by execvp state count)" 1
+is_same execvp state one
+PATH=$path
 is_same -n 3000 execve ./state
 is_same -n 3000 -v execvp ./state
 is_same -n 3000 posix_spawn ./state

@@ -730,6 +730,57 @@ START_TEST(go_program_by_name)
 }
 END_TEST
 
+/* first/tool is a directory, second/tool may not be executed, third/tool may. */
+static char *make_path(void)
+{
+	char *root = make_tree(), *tool;
+
+	make_directory(root, "first/tool");
+	write_file(root, "second/tool", "text");
+	write_file(root, "third/tool", "text");
+	ck_assert_int_gt(asprintf(&tool, "%s/third/tool", root), 0);
+	ck_assert_int_eq(chmod(tool, 0755), 0);
+	free(tool);
+	return root;
+}
+
+START_TEST(search_passes_what_cannot_be_executed)
+{
+	char *root = make_path(), *directories, *expected, found[4096];
+
+	ck_assert_int_gt(asprintf(&directories, "%s/none:%s/first:%s/second:%s/third", root, root, root, root), 0);
+	ck_assert_int_gt(asprintf(&expected, "%s/third/tool", root), 0);
+	ck_assert_int_eq(cq_program_search("tool", directories, found, sizeof found), 0);
+	ck_assert_str_eq(found, expected);
+	ck_assert_int_eq(cq_program_search("tool", directories, found, strlen(expected) + 1), 0);
+	ck_assert_int_eq(cq_program_search("tool", directories, found, strlen(expected)), -ENOENT);
+	ck_assert_int_eq(cq_program_search("nothing", directories, found, sizeof found), -ENOENT);
+	ck_assert_int_eq(cq_program_search("", directories, found, sizeof found), -ENOENT);
+	free(expected);
+	free(directories);
+	free(root);
+}
+END_TEST
+
+START_TEST(search_without_directories)
+{
+	char *root = make_path(), *third, found[4096];
+
+	ck_assert_int_eq(cq_program_search("sh", NULL, found, sizeof found), 0);
+	ck_assert_str_eq(found, "/bin/sh");
+	ck_assert_int_eq(cq_program_search("sh", "", found, sizeof found), -ENOENT);
+	ck_assert_int_gt(asprintf(&third, "%s/third", root), 0);
+	ck_assert_int_eq(chdir(third), 0);
+	ck_assert_int_eq(cq_program_search("tool", "", found, sizeof found), 0);
+	ck_assert_str_eq(found, "tool");
+	ck_assert_int_eq(cq_program_search("tool", "/none:", found, sizeof found), 0);
+	ck_assert_str_eq(found, "tool");
+	ck_assert_int_eq(chdir("/"), 0);
+	free(third);
+	free(root);
+}
+END_TEST
+
 START_TEST(name_without_directory)
 {
 	static const struct {
@@ -820,6 +871,8 @@ Suite *cq_test_program(void)
 	tcase_add_test(tests, not_executable);
 	tcase_add_test(tests, trap_is_needed);
 	tcase_add_test(tests, go_program_by_name);
+	tcase_add_test(tests, search_passes_what_cannot_be_executed);
+	tcase_add_test(tests, search_without_directories);
 	tcase_add_test(tests, name_without_directory);
 	tcase_add_test(tests, name_behind_a_link_of_proc);
 	suite_add_tcase(suite, tests);
