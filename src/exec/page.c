@@ -40,10 +40,29 @@ static void put_colour(const struct cq_page *page, enum cq_colour colour)
 		fputs(codes[colour], page->stream);
 }
 
+/* The bytes of the character of UTF-8 that TEXT begins with, or 0 if it is none, or a control character: C0, DEL or C1,
+ * the last of which terminals obey as well (ECMA-48). */
+static size_t character_size(const char *text, size_t length)
+{
+	unsigned char first = (unsigned char)text[0];
+	size_t size = first < 0x80 ? 1 : first < 0xc2 ? 0 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : first < 0xf5 ? 4 : 0;
+
+	if (size > length || first < ' ' || first == 127)
+		return 0;
+	for (size_t i = 1; i < size; i++) {
+		if ((text[i] & 0xc0) != 0x80)
+			return 0;
+	}
+	return first == 0xc2 && (unsigned char)text[1] < 0xa0 ? 0 : size;
+}
+
 static void put(const struct cq_page *page, const char *text, size_t length)
 {
-	for (size_t i = 0; i < length; i++)
-		putc((unsigned char)text[i] < ' ' || text[i] == 127 ? '?' : text[i], page->stream);
+	for (size_t size; length > 0; text += size, length -= size) {
+		size = character_size(text, length);
+		fwrite(size ? text : "?", 1, size ? size : 1, page->stream);
+		size += size == 0;
+	}
 }
 
 static void new_line(const struct cq_page *page, unsigned indent)
@@ -51,13 +70,15 @@ static void new_line(const struct cq_page *page, unsigned indent)
 	fprintf(page->stream, "\n%*s", (int)indent, "");
 }
 
-/* Columns, not bytes: of a character in UTF-8 all bytes but the first are 10xxxxxx. */
 static unsigned count_columns(const char *text, size_t length)
 {
 	unsigned columns = 0;
 
-	for (size_t i = 0; i < length; i++)
-		columns += (text[i] & 0xc0) != 0x80;
+	for (size_t size; length > 0; text += size, length -= size) {
+		size = character_size(text, length);
+		size += size == 0; /* its `?` */
+		columns++;
+	}
 	return columns;
 }
 

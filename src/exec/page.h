@@ -20,7 +20,7 @@ void cq_page_begin(struct cq_page *ret, FILE *stream);
 void cq_page_title(const struct cq_page *page, const char *title);
 
 /* "  LABEL  TEXT": TEXT begins in column INDENT and goes on there in further lines, at blanks; on a narrow terminal, below
- * LABEL. Control characters become `?`. A word that does not fit stays whole. */
+ * LABEL. Control characters and bytes that are no UTF-8 become `?`. A word that does not fit stays whole. */
 void cq_page_entry(const struct cq_page *page, unsigned indent, const char *label, enum cq_colour colour,
 		   const char *text);
 

@@ -76,6 +76,11 @@ run "$wrapper" --explain './odd
 name'
 matches 'control characters stay where they are' "$status:$said" '0:*./odd?name*'
 is 'as many lines begin a title as ever' "$(grep -c '^[^ ]' said)" 6
+octets=$(printf 'caf\303\251-\302\233-\233-\351-end')
+cp 'odd
+name' "$octets"
+run "$wrapper" --explain "./$octets"
+matches 'nor do those above ASCII, or what is no UTF-8' "$status:$said" "0:*./$(printf 'caf\303\251')-??-?-?-end*"
 octal=$(printf '\377')
 cp 'odd
 name' "not-utf8-$octal"
