@@ -8,6 +8,9 @@
 #include <errno.h>
 #include <string.h>
 
+/* Some editors begin a file with it (UTF-8). */
+#define BYTE_ORDER_MARK "\xef\xbb\xbf"
+
 #define KEY_FIELD(name) offsetof(struct cq_policy, name)
 
 const struct cq_policy_key cq_policy_keys[CQ_POLICY_KEYS] = {
@@ -209,7 +212,7 @@ static bool set_unlimited(struct cq_policy *policy, const struct place *place, c
 		return true;
 	}
 	if (length <= prefix_length || memcmp(value, prefix, prefix_length) != 0 ||
-	    length - prefix_length >= sizeof variable || memchr(value, '=', length)) {
+	    length - prefix_length >= sizeof variable || memchr(value, '=', length) || memchr(value, ' ', length)) {
 		begin_value_message(&message, place, "unlimited", value, length);
 		cq_message_add_string(&message, "all or env:NAME");
 		place->source->problem(place->source->argument, message.text);
@@ -318,25 +321,32 @@ static size_t without_comment(const char *line, size_t length)
 static bool read_section(const struct place *place, struct program_name *program, char *text, size_t length)
 {
 	static const char word[] = "program";
-	const char *inside = text + 1;
-	size_t inside_length;
+	const char *inside = text + 1, *pattern;
+	size_t inside_length, pattern_length;
+	bool is_program;
 
 	if (text[length - 1] != ']') {
-		tell(place, "a section without its ']': expected [go] or [program PATTERN]");
+		tell(place, memchr(text, ']', length) ? "text behind the ']' of a section: expected nothing but a comment"
+						      : "a section without its ']': expected [go] or [program PATTERN]");
 		return false;
 	}
 	inside_length = trim(&inside, text + length - 1);
 	if (cq_text_equals(inside, inside_length, "go"))
 		return is_go(place->source);
-	if (inside_length > sizeof word && memcmp(inside, word, sizeof word - 1) == 0 && is_blank(inside[sizeof word - 1])) {
-		const char *pattern = inside + sizeof word;
-		size_t pattern_length = trim(&pattern, inside + inside_length);
-
-		text[pattern - text + (ptrdiff_t)pattern_length] = '\0';
-		return has_name(place->source, pattern, program);
+	is_program = inside_length >= sizeof word - 1 && memcmp(inside, word, sizeof word - 1) == 0;
+	pattern = inside + sizeof word - 1;
+	if (!is_program || (inside_length > sizeof word - 1 && !is_blank(*pattern))) {
+		tell(place, "an unknown section: expected [go] or [program PATTERN]");
+		return false;
 	}
-	tell(place, "an unknown section: expected [go] or [program PATTERN]");
-	return false;
+	pattern_length = trim(&pattern, inside + inside_length);
+	if (!pattern_length || memchr(pattern, '/', pattern_length)) {
+		tell(place, pattern_length ? "a pattern with a '/' matches no program: expected a name without its directory"
+					   : "a section without its pattern: expected [program PATTERN]");
+		return false;
+	}
+	text[pattern - text + (ptrdiff_t)pattern_length] = '\0';
+	return has_name(place->source, pattern, program);
 }
 
 static const char *describe_error(int error)
@@ -377,6 +387,10 @@ static void read_lines(struct cq_policy *policy, struct place *place, struct cq_
 		size_t length;
 
 		place->line = lines->number;
+		if (lines->number == 1 && strncmp(line, BYTE_ORDER_MARK, sizeof BYTE_ORDER_MARK - 1) == 0) {
+			text = line += sizeof BYTE_ORDER_MARK - 1;
+			lines->length -= sizeof BYTE_ORDER_MARK - 1;
+		}
 		if (*line == '#' && !lines->is_cut)
 			continue;
 		length = without_comment(line, lines->length);
@@ -406,26 +420,34 @@ static void read_lines(struct cq_policy *policy, struct place *place, struct cq_
 	}
 }
 
+int cq_policy_read_open(struct cq_policy *policy, const struct cq_policy_source *source, int fd, const char *name)
+{
+	struct place place = {source, name, 0, false};
+	struct cq_lines lines;
+
+	cq_lines_take(&lines, fd, CQ_POLICY_FILE_BUDGET);
+	lines.is_regular = true; /* which cpuquota-exec makes sure of */
+	read_lines(policy, &place, &lines);
+	cq_lines_close(&lines);
+	place.line = lines.error && lines.number ? lines.number + 1 : 0;
+	if (lines.error)
+		tell(&place, describe_error(lines.error));
+	return lines.error;
+}
+
 /* The default file need not be there. */
 static int read_file(struct cq_policy *policy, const struct cq_policy_source *source, const char *root,
 		     const char *file, bool is_optional)
 {
 	struct place place = {source, file, 0, false};
-	struct cq_lines lines;
-	int r = cq_lines_open(&lines, root, file, CQ_POLICY_FILE_BUDGET);
+	int fd = cq_open_below(root, file);
 
-	if (r == 0) {
-		lines.is_regular = true; /* which cpuquota-exec makes sure of */
-		read_lines(policy, &place, &lines);
-		cq_lines_close(&lines);
-		r = lines.error;
-		place.line = lines.error && lines.number ? lines.number + 1 : 0;
-	}
-	if (is_optional && (r == -ENOENT || r == -ENOTDIR))
+	if (fd >= 0)
+		return cq_policy_read_open(policy, source, fd, file);
+	if (is_optional && (fd == -ENOENT || fd == -ENOTDIR))
 		return 0;
-	if (r < 0)
-		tell(&place, describe_error(r));
-	return r;
+	tell(&place, describe_error(fd));
+	return fd;
 }
 
 int cq_policy_read_file(struct cq_policy *policy, const struct cq_policy_source *source, const char *root,

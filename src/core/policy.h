@@ -86,6 +86,9 @@ void cq_policy_init(struct cq_policy *ret);
 int cq_policy_read_file(struct cq_policy *policy, const struct cq_policy_source *source, const char *root,
 			const char *file);
 
+/* As cq_policy_read_file(), of a regular file that is open as FD, which is closed; NAME stands for it in messages. */
+int cq_policy_read_open(struct cq_policy *policy, const struct cq_policy_source *source, int fd, const char *name);
+
 /* Reads "key=value,key=value" (or "off") on top of POLICY; NAME stands for the file in messages. */
 void cq_policy_read_inline(struct cq_policy *policy, const struct cq_policy_source *source, const char *name,
 			   const char *text);

@@ -55,12 +55,8 @@ bool cq_error_is_transient(int error)
 	return error == -EMFILE || error == -ENFILE || error == -ENOMEM || error == -EINTR || error == -EAGAIN;
 }
 
-int cq_lines_open(struct cq_lines *lines, const char *root, const char *path, size_t budget)
+void cq_lines_take(struct cq_lines *lines, int fd, size_t budget)
 {
-	int fd = cq_open_below(root, path);
-
-	if (fd < 0)
-		return fd;
 	lines->fd = fd;
 	lines->error = 0;
 	lines->number = 0;
@@ -69,6 +65,15 @@ int cq_lines_open(struct cq_lines *lines, const char *root, const char *path, si
 	lines->is_cut = false;
 	lines->begin = lines->end = 0;
 	lines->budget = budget;
+}
+
+int cq_lines_open(struct cq_lines *lines, const char *root, const char *path, size_t budget)
+{
+	int fd = cq_open_below(root, path);
+
+	if (fd < 0)
+		return fd;
+	cq_lines_take(lines, fd, budget);
 	return 0;
 }
 

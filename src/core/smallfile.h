@@ -38,6 +38,9 @@ struct cq_lines {
 /* Opens PATH below ROOT. Not more than BUDGET bytes are read of it. Returns 0 or -Exxx. */
 int cq_lines_open(struct cq_lines *lines, const char *root, const char *path, size_t budget);
 
+/* As cq_lines_open(), of the open file FD, which cq_lines_close() closes. */
+void cq_lines_take(struct cq_lines *lines, int fd, size_t budget);
+
 /* The next line, terminated and without its newline, to be used (and changed) until the next call. NULL at the end of
  * the file, and on an error, which is then in ->error as -Exxx; -EFBIG where the budget was used up. */
 char *cq_lines_next(struct cq_lines *lines);

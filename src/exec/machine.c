@@ -6,6 +6,7 @@
 #include "settings.h"
 #include "smallfile.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -83,9 +84,11 @@ static void read_policy(struct cq_machine *machine, const char *executable, void
 	const char *named = getenv("CPUQUOTA_POLICY");
 	int fd;
 
-	cq_settings_read(&machine->policy, machine->root, executable, &listener);
+	cq_policy_init(&machine->policy);
 	if (cq_settings_check_file(complain))
 		add_error(machine, "a file that can be read once only");
+	else
+		cq_settings_read(&machine->policy, machine->root, executable, &listener);
 	for (unsigned i = 0; i < CQ_ORIGINS; i++) {
 		if (!machine->origins[i].value)
 			machine->origins[i].value = built_in_value(i);
@@ -94,7 +97,7 @@ static void read_policy(struct cq_machine *machine, const char *executable, void
 	machine->policy_file =
 		machine->is_named_file ? cq_format("%s", named) : cq_format("%s", CQ_POLICY_DEFAULT_FILE);
 	fd = cq_open_below(machine->is_named_file ? "/" : machine->root, machine->policy_file);
-	machine->has_policy_file = fd >= 0;
+	machine->has_policy_file = fd != -ENOENT && fd != -ENOTDIR;
 	if (fd >= 0)
 		close(fd);
 }

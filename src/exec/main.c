@@ -20,7 +20,8 @@
 
 static const char usage[] =
 	"Usage: cpuquota-exec [OPTION]... [--] PROGRAM [ARGUMENT]...\n"
-	"  or:  cpuquota-exec --explain [PROGRAM] | --count | --check-policy [FILE]\n"
+	"  or:  cpuquota-exec --explain [PROGRAM] | --check-policy [FILE]\n"
+	"  or:  cpuquota-exec --count | --capture=DIR\n"
 	"Run PROGRAM so that it sees the CPUs that its cgroup's CPU limit pays for.\n"
 	"  -p, --policy=FILE    take the policy from FILE, not from\n"
 	"                       " CQ_POLICY_DEFAULT_FILE "\n"
@@ -30,7 +31,8 @@ static const char usage[] =
 	"      --init           stay as PROGRAM's parent: pass on signals, reap orphans\n"
 	"  -r, --report         stay, and say at the end how PROGRAM used its CPUs, how\n"
 	"                       it was throttled, and which policy would suit better\n"
-	"      --explain        say how the number comes about, if PROGRAM is reached\n"
+	"      --explain        say how the number comes about, and whether\n"
+	"                       PROGRAM is reached\n"
 	"      --json           with --explain or --report: as JSON\n"
 	"      --count          print the number of CPUs that would be shown\n"
 	"      --check-policy   say what is wrong with the policy, or with FILE\n"
@@ -50,6 +52,7 @@ struct options {
 	enum action action;
 	const char *sysroot;
 	const char *capture;
+	bool has_policy;
 	bool is_init;
 	bool has_report;
 	bool has_json;
@@ -127,16 +130,15 @@ static void name_policy(const char *file)
 
 static int check_policy(const char *file)
 {
-	struct cq_policy policy;
-	unsigned problems;
+	bool is_standard_input = file && strcmp(file, "-") == 0;
 
-	if (file)
-		set_variable("CPUQUOTA_POLICY", file);
-	file = getenv("CPUQUOTA_POLICY");
-	problems = cq_settings_load(&policy, "/", NULL, complain);
-	if (problems || cq_settings_check_file(complain))
+	if (cq_settings_check(is_standard_input ? "/dev/stdin" : file, complain))
 		return CQ_EXIT_FAILED;
-	if (file && *file)
+	if (!file)
+		file = getenv("CPUQUOTA_POLICY");
+	if (is_standard_input)
+		puts("standard input: no errors");
+	else if (file && *file)
 		printf("%s: no errors\n", file);
 	else if (access(CQ_POLICY_DEFAULT_FILE, F_OK) == 0)
 		printf(CQ_POLICY_DEFAULT_FILE ": no errors\n");
@@ -154,6 +156,11 @@ static int print_count(const char *root)
 	if (cq_settings_load(&view.policy, root, NULL, complain))
 		return CQ_EXIT_FAILED;
 	r = cq_view_init(&view, root, cq_settings_now);
+	if (r < 0 && strcmp(root, "/") != 0) {
+		fprintf(stderr, "cpuquota-exec: --sysroot: %s has no list of CPUs (sys/devices/system/cpu/online): %s\n", root,
+			strerror(-r));
+		return CQ_EXIT_FAILED;
+	}
 	if (r < 0)
 		die("the CPUs of this process cannot be found out", strerror(-r));
 	if (view.policy.is_off)
@@ -203,10 +210,12 @@ static void parse_options(int argc, char **argv, struct options *ret)
 {
 	int option;
 
+	argv[0] = (char *)"cpuquota-exec"; /* which messages of getopt(3) begin with */
 	/* "+": what follows PROGRAM is PROGRAM's. */
 	while ((option = getopt_long(argc, argv, "+p:s:rhV", long_options, NULL)) != -1) {
 		switch (option) {
 		case 'p':
+			ret->has_policy = true;
 			name_policy(optarg);
 			break;
 		case 's':
@@ -309,6 +318,8 @@ static void check_combination(const struct options *options, int arguments)
 		die_usage("--capture takes no program");
 	if (options->action == CHECK_POLICY && arguments > 1)
 		die_usage("--check-policy takes one file");
+	if (options->action == CHECK_POLICY && arguments && options->has_policy)
+		die_usage("--policy goes with --check-policy without a file");
 }
 
 /* What stands behind PROGRAM are its arguments, of which nothing depends. */
@@ -348,8 +359,8 @@ int main(int argc, char **argv)
 	if (!argc)
 		die_usage("no program given");
 	cq_target_find(argv[0], &target);
-	if (cq_settings_load(&policy, "/", target.is_known ? target.executable : NULL, complain) ||
-	    cq_settings_check_file(complain))
+	if (cq_settings_check_file(complain) ||
+	    cq_settings_load(&policy, "/", target.is_known ? target.executable : NULL, complain))
 		return CQ_EXIT_FAILED;
 	command.arguments = argv;
 	command.has_parent = options.is_init || options.has_report;

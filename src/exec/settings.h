@@ -25,6 +25,10 @@ unsigned cq_settings_read(struct cq_policy *ret, const char *root, const char *e
  * CPUQUOTA_POLICY names. Returns how many there are. */
 unsigned cq_settings_check_file(void (*complain)(const char *message));
 
+/* Reads FILE, which may be a pipe, or without one the policy that would be read; and CPUQUOTA. Unlike cq_settings_load()
+ * it does so with CPUQUOTA=off as well. COMPLAIN is told of every error. Returns how many there were. */
+unsigned cq_settings_check(const char *file, void (*complain)(const char *message));
+
 /* Puts ASSIGNMENT, "KEY=VALUE", behind what CPUQUOTA has already, so that it holds for the program. Returns 0 or -1, as
  * setenv(3). */
 int cq_settings_override(const char *assignment);
