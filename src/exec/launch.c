@@ -75,19 +75,33 @@ char *cq_launch_edit_preload(const char *list, const char *library)
 	return edited;
 }
 
-/* The library in the directory that cpuquota-exec itself is in. */
-static char *find_beside(void)
+/* Where cpuquota-exec itself is, in RET. Returns the length, or 0. */
+static size_t find_itself(char *ret, size_t size)
 {
-	char path[4096];
-	ssize_t length = readlink("/proc/self/exe", path, sizeof path - sizeof LIBRARY_NAME);
-	char *name;
+	ssize_t length = readlink("/proc/self/exe", ret, size - 1);
 
 	if (length <= 0)
-		return NULL;
-	path[length] = '\0';
-	name = path + (base_name(path, (size_t)length) - path);
-	strcpy(name, LIBRARY_NAME);
-	return access(path, R_OK) == 0 ? strdup(path) : NULL;
+		return 0;
+	ret[length] = '\0';
+	return (size_t)length;
+}
+
+/* The library beside cpuquota-exec itself, or in the lib that is beside its directory, as in a tarball that was unpacked
+ * anywhere. */
+static char *find_beside(void)
+{
+	static const char *const places[] = {LIBRARY_NAME, "../lib/" LIBRARY_NAME};
+	char path[4096 + sizeof "../lib/" LIBRARY_NAME], *found;
+	size_t length = find_itself(path, 4096);
+	char *name = path + (base_name(path, length) - path);
+
+	for (size_t i = 0; length && i < CQ_ARRAY_SIZE(places); i++) {
+		strcpy(name, places[i]);
+		found = access(path, R_OK) == 0 ? realpath(path, NULL) : NULL;
+		if (found)
+			return found;
+	}
+	return NULL;
 }
 
 char *cq_launch_find_library(void)
@@ -99,6 +113,18 @@ char *cq_launch_find_library(void)
 	if (access(LIBDIR "/" LIBRARY_NAME, R_OK) == 0)
 		return strdup(LIBDIR "/" LIBRARY_NAME);
 	return find_beside();
+}
+
+char *cq_launch_find_wrapper(void)
+{
+	const char *named = getenv("CPUQUOTA_EXEC");
+	char path[4096];
+
+	if (named && *named)
+		return access(named, X_OK) == 0 ? strdup(named) : NULL;
+	if (access(BINDIR "/cpuquota-exec", X_OK) == 0)
+		return strdup(BINDIR "/cpuquota-exec");
+	return find_itself(path, sizeof path) && access(path, X_OK) == 0 ? strdup(path) : NULL;
 }
 
 bool cq_launch_can_name(const char *library)
@@ -113,6 +139,16 @@ static void explain(const char *program, const char *what, int error)
 		fprintf(stderr, "cpuquota-exec: %s: %s: %s\n", program, what, strerror(-error));
 }
 
+/* The library hands programs over to the cpuquota-exec that was installed, unless it is told of another one. */
+static void name_wrapper(void)
+{
+	char *wrapper = cq_launch_find_wrapper();
+
+	if (wrapper && strcmp(wrapper, BINDIR "/cpuquota-exec") != 0)
+		setenv("CPUQUOTA_EXEC", wrapper, 0);
+	free(wrapper);
+}
+
 /* Without the library the program runs all the same: it sees the real CPUs. Nothing is said of that if the program could
  * not load it, but only what it may start. */
 static void preload(const char *program, bool can_load)
@@ -125,8 +161,9 @@ static void preload(const char *program, bool can_load)
 		bool is_named = named && *named;
 
 		if (can_load)
-			fprintf(stderr, "cpuquota-exec: %s%s: not found: %s sees the real CPUs\n",
-				is_named ? "CPUQUOTA_LIBRARY=" : "", is_named ? named : LIBDIR "/" LIBRARY_NAME, program);
+			fprintf(stderr, "cpuquota-exec: %s%s: not found%s: %s sees the real CPUs\n",
+				is_named ? "CPUQUOTA_LIBRARY=" : "", is_named ? named : LIBDIR "/" LIBRARY_NAME,
+				is_named ? "" : ", nor beside cpuquota-exec", program);
 		return;
 	}
 	if (!cq_launch_can_name(library)) {
@@ -138,6 +175,7 @@ static void preload(const char *program, bool can_load)
 	list = cq_launch_edit_preload(getenv("LD_PRELOAD"), library);
 	if (!list || setenv("LD_PRELOAD", list, 1) != 0)
 		fprintf(stderr, "cpuquota-exec: LD_PRELOAD: %s\n", strerror(errno));
+	name_wrapper();
 	free(list);
 	free(library);
 }

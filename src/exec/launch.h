@@ -16,9 +16,13 @@
  * Empty fields are left out, all others stay as they are. Returns a new string; NULL without memory. */
 char *cq_launch_edit_preload(const char *list, const char *library);
 
-/* Where libcpuquota.so is: CPUQUOTA_LIBRARY, else where it was installed, else beside cpuquota-exec. Returns a new
- * string, or NULL if it is in none of these places. */
+/* Where libcpuquota.so is: CPUQUOTA_LIBRARY, else where it was installed, else beside cpuquota-exec or in
+ * ../lib from there. Returns a new string, or NULL if it is in none of these places. */
 char *cq_launch_find_library(void);
+
+/* What the library of a program that this cpuquota-exec starts hands programs over to: CPUQUOTA_EXEC, else the one that was
+ * installed, else this one. Returns a new string, or NULL if none of these is there. */
+char *cq_launch_find_wrapper(void);
 
 /* True if TARGET is to run below a trap, as POLICY has it. */
 bool cq_launch_wants_trap(const struct cq_target *target, const struct cq_policy *policy);
