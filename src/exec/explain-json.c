@@ -161,7 +161,7 @@ static json_t *pack_rights(const struct cq_inspection *program)
 
 static json_t *pack_go(const struct cq_inspection *program)
 {
-	if (!program->target.is_known || !program->target.program.is_go)
+	if (!program->runs.is_known || !program->runs.program.is_go)
 		return json_null();
 	return json_pack("{s:o,s:b,s:b}", "version", text(program->has_build ? program->build.version : NULL),
 			 "automaxprocs", program->has_automaxprocs, "reads_limit", program->reads_limit);
@@ -216,7 +216,7 @@ static json_t *pack_program(const struct cq_inspection *program, const struct cq
 
 	if (!program)
 		return json_null();
-	is_elf = program->machine && program->target.is_known;
+	is_elf = program->machine && program->runs.is_known;
 	return json_pack("{s:o,s:o,s:o,s:s,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:b,s:o,s:o,s:o,s:o,s:i,s:o}",
 			 "name", text(program->name),
 			 "path", program->is_found ? text(program->target.path) : json_null(),
@@ -226,7 +226,7 @@ static json_t *pack_program(const struct cq_inspection *program, const struct cq
 			 "interpreters", list_of(program->interpreters, program->interpreter_count),
 			 "env_program", text(program->env_program),
 			 "machine", text(program->machine),
-			 "bits", is_elf ? json_integer(program->target.program.is_64bit ? 64 : 32) : json_null(),
+			 "bits", is_elf ? json_integer(program->runs.program.is_64bit ? 64 : 32) : json_null(),
 			 "libc", program->machine ? text(cq_explain_libc(program->libc)) : json_null(),
 			 "loader", text(program->loader),
 			 "rights", pack_rights(program),

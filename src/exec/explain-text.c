@@ -69,8 +69,11 @@ static void print_cpus(const struct cq_page *page, const struct cq_machine *mach
 	cq_page_title(page, "CPUs");
 	if (machine->error) {
 		entry(page, "shown",
-		      cq_format("not known: the CPUs of this process cannot be found out: %s",
-				strerror(-machine->error)));
+		      strcmp(machine->root, "/") == 0
+			      ? cq_format("not known: the CPUs of this process cannot be found out: %s",
+					  strerror(-machine->error))
+			      : cq_format("not known: %s has no list of CPUs (sys/devices/system/cpu/online): %s",
+					  machine->root, strerror(-machine->error)));
 	} else {
 		entry(page, "shown",
 		      cq_format("%u of %u real ones%s%s", machine->shown_count, machine->real_count,
@@ -127,7 +130,7 @@ static void print_policy(const struct cq_page *page, const struct cq_machine *ma
 		return;
 	}
 	entry(page, "file",
-	      cq_format("%s%s%s", machine->policy_file, machine->is_named_file ? " (by CPUQUOTA_POLICY)" : "",
+	      cq_format("%s%s%s", machine->policy_file, machine->is_named_file ? " (by --policy or CPUQUOTA_POLICY)" : "",
 			machine->has_policy_file ? "" : ", which is not there"));
 	for (unsigned i = 0; i < machine->error_count; i++)
 		cq_page_entry(page, INDENT, "error", CQ_RED, machine->errors[i]);
@@ -185,7 +188,9 @@ static void print_file(const struct cq_page *page, const struct cq_inspection *p
 	else
 		entry(page, "found", cq_format("%s", program->target.path));
 	if (program->exec_error)
-		entry(page, "executes", cq_format("no: %s", strerror(-program->exec_error)));
+		entry(page, "executes",
+		      cq_format("no: %s%s%s", program->env_program ? program->env_program : "",
+				program->env_program ? ": " : "", strerror(-program->exec_error)));
 }
 
 static const char *describe_kind(enum cq_kind kind)
@@ -221,6 +226,8 @@ static void print_kind(const struct cq_page *page, const struct cq_inspection *p
 	entry(page, "kind", text);
 	if (program->env_program)
 		entry(page, "", cq_format("which then executes %s", program->env_program));
+	if (program->is_env_unclear)
+		entry(page, "", cq_format("which then executes what is not looked at"));
 	if (program->interpreter_count && program->machine)
 		entry(page, "runs",
 		      cq_format("%s: %s", cq_inspect_executable(program), describe_kind(program->linkage)));
@@ -239,14 +246,14 @@ static void print_program(const struct cq_page *page, const struct cq_inspection
 	if (program->machine)
 		entry(page, "made for",
 		      cq_format("%s, %d-bit; libc: %s%s%s", program->machine,
-				program->target.is_known && program->target.program.is_64bit ? 64 : 32,
+				program->runs.is_known && program->runs.program.is_64bit ? 64 : 32,
 				cq_explain_libc(program->libc), program->loader ? ", loader: " : "",
 				program->loader ? program->loader : ""));
 	if (program->is_setuid || program->is_setgid || program->has_capabilities)
 		entry(page, "rights",
 		      cq_format("%s%s%s", program->is_setuid ? "setuid " : "", program->is_setgid ? "setgid " : "",
 				program->has_capabilities ? "file capabilities" : ""));
-	if (program->target.is_known && program->target.program.is_go)
+	if (program->runs.is_known && program->runs.program.is_go)
 		entry(page, "Go",
 		      cq_format("%s%s; asks the kernel by sched_getaffinity%s",
 				program->has_build ? program->build.version : "of unknown version",

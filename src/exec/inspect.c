@@ -137,11 +137,13 @@ static void look_at_go(struct cq_inspection *ret, const struct cq_elf *elf)
 	ret->reads_limit = cq_go_build_reads_limit(&ret->build);
 }
 
-/* The executable that will run. */
-static void look_at_executable(struct cq_inspection *ret, const char *path)
+/* The executable that runs in the end. */
+static void look_at_executable(struct cq_inspection *ret)
 {
+	bool is_followed = ret->env_program || ret->is_for_shell;
+	const char *direct = ret->interpreter_count ? ret->interpreters[ret->interpreter_count - 1] : ret->target.path;
 	struct cq_elf elf;
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	int fd = open(is_followed ? ret->runs.executable : direct, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 
 	if (fd < 0) {
 		ret->linkage = errno == EACCES ? CQ_KIND_UNREADABLE : CQ_KIND_NONE;
@@ -154,8 +156,8 @@ static void look_at_executable(struct cq_inspection *ret, const char *path)
 		ret->linkage = elf.type == ET_DYN ? CQ_KIND_STATIC_PIE : CQ_KIND_STATIC;
 		if (ret->loader)
 			ret->linkage = CQ_KIND_DYNAMIC;
-		ret->libc = find_libc(&elf, ret->loader, ret->target.is_known && ret->target.program.is_go);
-		if (ret->target.is_known && ret->target.program.is_go)
+		ret->libc = find_libc(&elf, ret->loader, ret->runs.is_known && ret->runs.program.is_go);
+		if (ret->runs.is_known && ret->runs.program.is_go)
 			look_at_go(ret, &elf);
 	} else {
 		ret->linkage = CQ_KIND_OTHER;
@@ -202,80 +204,47 @@ static enum cq_kind look_at_file(const char *path)
 	return kind;
 }
 
-/* What `env [OPTION]... [NAME=VALUE]... PROGRAM` on the first line of a script would execute. */
-static char *find_env_program(const char *line)
+/* The interpreter of SCRIPT, in NEXT of PATH_MAX bytes; false if it is no script. */
+static bool read_interpreter(const char *script, char *next)
 {
-	char *words = cq_copy(line, strcspn(line, "\n")), *rest = words, *word, *found = NULL;
-	struct cq_target target;
-
-	strsep(&rest, " \t");
-	while (!found && (word = strsep(&rest, " \t"))) {
-		if (*word && *word != '-' && !strchr(word, '='))
-			found = cq_target_find(word, &target) == 0 ? cq_format("%s", target.executable)
-								   : cq_format("%s", word);
-	}
-	free(words);
-	return found;
-}
-
-static void look_for_env(struct cq_inspection *ret, const char *script)
-{
-	char line[FIRST_LINE_SIZE], *begin = line + 2;
-	int fd = open(script, O_RDONLY | O_CLOEXEC);
-	ssize_t got = fd >= 0 ? pread(fd, line, sizeof line - 1, 0) : -1;
-	const char *slash;
-	size_t length;
+	int fd = open(script, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	bool is_script = fd >= 0 && cq_program_interpreter(fd, next, PATH_MAX) == 0;
 
 	if (fd >= 0)
 		close(fd);
-	if (got < 3)
-		return;
-	line[got] = '\0';
-	begin += strspn(begin, " \t");
-	length = strcspn(begin, " \t\n");
-	slash = memrchr(begin, '/', length);
-	if (slash && (size_t)(begin + length - slash) == 4 && memcmp(slash, "/env", 4) == 0)
-		ret->env_program = find_env_program(begin);
+	return is_script;
 }
 
-/* Follows a script to what will run. */
+/* Follows a script to what executes it. */
 static void follow_interpreters(struct cq_inspection *ret)
 {
 	char next[PATH_MAX];
 	const char *script = ret->target.path;
 
-	while (ret->interpreter_count < CQ_PROGRAM_MAX_INTERPRETERS) {
-		int fd = open(script, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-		bool is_script = fd >= 0 && cq_program_interpreter(fd, next, sizeof next) == 0;
-
-		if (fd >= 0)
-			close(fd);
-		if (!is_script)
-			break;
-		look_for_env(ret, script);
+	while (ret->interpreter_count < CQ_PROGRAM_MAX_INTERPRETERS && read_interpreter(script, next))
 		script = ret->interpreters[ret->interpreter_count++] = cq_format("%s", next);
-	}
 }
 
 /* The file's rights alone, where the kernel cannot be asked. */
-static int guess_error(const struct cq_inspection *inspection)
+static int guess_error(const char *path, enum cq_kind kind)
 {
-	if (inspection->kind == CQ_KIND_DIRECTORY || inspection->kind == CQ_KIND_SPECIAL ||
-	    access(inspection->target.path, X_OK) != 0)
+	if (kind == CQ_KIND_DIRECTORY || kind == CQ_KIND_SPECIAL || access(path, X_OK) != 0)
 		return -EACCES;
-	return inspection->kind == CQ_KIND_TEXT || inspection->kind == CQ_KIND_EMPTY ? -ENOEXEC : 0;
+	return kind == CQ_KIND_TEXT || kind == CQ_KIND_EMPTY ? -ENOEXEC : 0;
 }
 
-static void try_to_execute(struct cq_inspection *ret)
+/* Tries to execute RET->runs, of KIND. Returns true, with a shell in that place, if execvp(3) would give the file to one. */
+static bool try_to_execute(struct cq_inspection *ret, enum cq_kind kind)
 {
-	ret->exec_error = cq_trial_execute(ret->target.path, &ret->is_exec_tried);
-	if (!ret->is_exec_tried)
-		ret->exec_error = guess_error(ret);
-	if (ret->exec_error == -ENOEXEC && (ret->kind == CQ_KIND_TEXT || ret->kind == CQ_KIND_EMPTY)) {
-		ret->exec_error = 0;
-		ret->is_for_shell = true;
-		ret->interpreters[ret->interpreter_count++] = cq_format("%s", SHELL);
-	}
+	bool is_tried;
+
+	ret->exec_error = cq_trial_execute(ret->runs.path, &is_tried);
+	if (!is_tried)
+		ret->exec_error = guess_error(ret->runs.path, kind);
+	if (ret->exec_error != -ENOEXEC || (kind != CQ_KIND_TEXT && kind != CQ_KIND_EMPTY))
+		return false;
+	ret->exec_error = cq_target_look_at(SHELL, &ret->runs);
+	return true;
 }
 
 /* Why a name without a slash was not found: a file of that name that may not be executed is another error than none. */
@@ -300,10 +269,103 @@ static int find_error(const char *name)
 	}
 }
 
+/* Of a script whose interpreter is env(1), what that is given: all that is behind it in the first line, as a new string;
+ * else NULL. */
+static char *read_env_argument(const char *script)
+{
+	char line[FIRST_LINE_SIZE], *begin = line + 2, *end;
+	int fd = open(script, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	ssize_t got = fd >= 0 ? pread(fd, line, sizeof line - 1, 0) : -1;
+	const char *slash;
+	size_t length;
+
+	if (fd >= 0)
+		close(fd);
+	if (got < 3)
+		return NULL;
+	line[got] = '\0';
+	begin += strspn(begin, " \t");
+	length = strcspn(begin, " \t\n");
+	slash = memrchr(begin, '/', length);
+	if (!slash || (size_t)(begin + length - slash) != 4 || memcmp(slash, "/env", 4) != 0)
+		return NULL;
+	begin += length;
+	begin += strspn(begin, " \t");
+	end = begin + strcspn(begin, "\n");
+	while (end > begin && strchr(" \t", end[-1]))
+		end--;
+	return cq_copy(begin, (size_t)(end - begin));
+}
+
+/* True if VARIABLE, "NAME=VALUE", may change what is executed, or how cpuquota is found there. */
+static bool matters(const char *variable)
+{
+	return strncmp(variable, "PATH=", 5) == 0 || strncmp(variable, "LD_", 3) == 0 ||
+	       strncmp(variable, "CPUQUOTA", 8) == 0;
+}
+
+/* What `env -S ARGUMENT` executes, as a new string; NULL if that is not clear. */
+static char *split_env_argument(const char *argument)
+{
+	char *words = cq_format("%s", argument), *rest = words, *word, *found = NULL;
+
+	while (!found && (word = strsep(&rest, " \t"))) {
+		if (*word == '-' || strpbrk(word, "\\\"'$#") || matters(word))
+			break;
+		if (*word && !strchr(word, '='))
+			found = cq_format("%s", word);
+	}
+	free(words);
+	return found;
+}
+
+/* What env(1) executes for the one ARGUMENT that the kernel gives it, before the name of the script. */
+static char *find_env_program(const char *argument)
+{
+	static const char *const splits[] = {"-S", "-vS", "--split-string="};
+
+	for (size_t i = 0; i < CQ_ARRAY_SIZE(splits); i++) {
+		if (strncmp(argument, splits[i], strlen(splits[i])) == 0)
+			return split_env_argument(argument + strlen(splits[i]));
+	}
+	/* Without a program it executes the script, which has it start again. */
+	return *argument && *argument != '-' && !strchr(argument, '=') ? cq_format("%s", argument) : NULL;
+}
+
+/* The argument of env(1), if that is what a chain of scripts, PATH the first of them, ends at; else NULL. */
+static char *find_env_argument(const char *path, unsigned longest)
+{
+	char next[PATH_MAX], *argument;
+
+	if (!longest || !read_interpreter(path, next))
+		return NULL;
+	argument = find_env_argument(next, longest - 1);
+	return argument ? argument : read_env_argument(path);
+}
+
+/* Follows scripts of env(1) to what that executes, which may be such a script again. */
+static void follow_env(struct cq_inspection *ret)
+{
+	for (unsigned i = 0; i < CQ_PROGRAM_MAX_INTERPRETERS && !ret->exec_error; i++) {
+		char *argument = find_env_argument(ret->runs.path, CQ_PROGRAM_MAX_INTERPRETERS);
+		char *name = argument ? find_env_program(argument) : NULL;
+
+		ret->is_env_unclear = argument && !name;
+		free(argument);
+		if (!name)
+			return;
+		if (cq_target_find(name, &ret->runs) == 0)
+			try_to_execute(ret, look_at_file(ret->runs.path));
+		else
+			ret->exec_error = find_error(name);
+		free(ret->env_program);
+		ret->env_program = cq_format("%s", ret->runs.is_known ? ret->runs.executable : name);
+		free(name);
+	}
+}
+
 void cq_inspect(const char *name, const char *library, struct cq_inspection *ret)
 {
-	const char *executable;
-
 	memset(ret, 0, sizeof *ret);
 	ret->name = name;
 	ret->is_found = cq_target_find(name, &ret->target) == 0;
@@ -311,33 +373,33 @@ void cq_inspect(const char *name, const char *library, struct cq_inspection *ret
 		ret->exec_error = find_error(name);
 		return;
 	}
+	ret->runs = ret->target;
 	ret->kind = look_at_file(ret->target.path);
 	if (ret->kind == CQ_KIND_SCRIPT)
 		follow_interpreters(ret);
-	try_to_execute(ret);
-	executable = ret->interpreter_count ? ret->interpreters[ret->interpreter_count - 1] : ret->target.path;
-	if (ret->kind == CQ_KIND_DYNAMIC || ret->interpreter_count)
-		look_at_executable(ret, executable);
+	ret->is_for_shell = try_to_execute(ret, ret->kind);
+	if (ret->is_for_shell)
+		ret->interpreters[ret->interpreter_count++] = cq_format("%s", SHELL);
+	follow_env(ret);
+	if ((ret->kind == CQ_KIND_DYNAMIC || ret->interpreter_count) && !(ret->env_program && ret->exec_error))
+		look_at_executable(ret);
 	if (ret->kind == CQ_KIND_DYNAMIC)
 		ret->kind = ret->linkage;
 	else if (ret->kind == CQ_KIND_UNREADABLE)
 		ret->linkage = ret->kind;
-	ret->runtime = find_runtime(ret->env_program ? ret->env_program : cq_inspect_executable(ret));
+	ret->runtime = find_runtime(cq_inspect_executable(ret));
 	if (!ret->runtime && !ret->interpreter_count)
 		ret->runtime = find_runtime(ret->target.path);
-	if (ret->exec_error == 0 && ret->linkage == CQ_KIND_DYNAMIC && ret->target.is_known &&
-	    cq_launch_can_preload(&ret->target)) /* by its true name: it may look for libraries beside itself */
-		cq_trial_load(ret->loader, ret->target.executable, library, &ret->load);
+	if (ret->exec_error == 0 && ret->linkage == CQ_KIND_DYNAMIC && ret->runs.is_known &&
+	    cq_launch_can_preload(&ret->runs)) /* by its true name: it may look for libraries beside itself */
+		cq_trial_load(ret->loader, ret->runs.executable, library, &ret->load);
 }
 
 const char *cq_inspect_executable(const struct cq_inspection *inspection)
 {
 	if (inspection->env_program)
 		return inspection->env_program;
-	if (inspection->is_for_shell)
-		return SHELL;
-	return inspection->is_found && inspection->target.is_known ? inspection->target.executable
-								   : inspection->target.path;
+	return inspection->is_found ? inspection->runs.executable : NULL;
 }
 
 int cq_inspect_status(const struct cq_inspection *inspection)

@@ -33,13 +33,15 @@ struct cq_runtime {
 struct cq_inspection {
 	const char *name;         /* as it was given */
 	struct cq_target target;
+	struct cq_target runs;    /* what runs in the end: TARGET; of a script of env(1), what that executes; of a text, a shell */
 	bool is_found;
 	enum cq_kind kind;        /* of the file itself */
-	enum cq_kind linkage;     /* of the executable that will run: KIND, or that of a script's interpreter */
+	enum cq_kind linkage;     /* of the executable that runs in the end: KIND, or that of a script's interpreter */
 	char *interpreters[CQ_PROGRAM_MAX_INTERPRETERS]; /* of a script, the last one being what is executed */
 	unsigned interpreter_count;
-	char *env_program;        /* what a script's `env NAME` executes then; NULL: nothing of that kind */
-	/* Of the executable that will run, if it is a program. */
+	char *env_program;        /* what a script's `env NAME` executes then, or NAME if that is not found; NULL: none */
+	bool is_env_unclear;      /* it has options, or sets variables, that change what is executed, or how */
+	/* Of the executable that runs in the end, if it is a program. */
 	char *machine;
 	char *loader;
 	enum cq_libc libc;
@@ -50,8 +52,7 @@ struct cq_inspection {
 	bool has_automaxprocs, reads_limit;
 	const struct cq_runtime *runtime; /* NULL: not known */
 	/* How it went when it was tried. */
-	int exec_error;           /* 0, or -Exxx: it cannot be executed */
-	bool is_exec_tried;       /* else that is what the file's rights say */
+	int exec_error;           /* 0, or -Exxx: it cannot be executed or, where there is ENV_PROGRAM, that one cannot */
 	bool is_for_shell;        /* the kernel does not execute it, and execvp(3) gives it to /bin/sh */
 	struct cq_trial_load load;
 };
@@ -59,7 +60,7 @@ struct cq_inspection {
 /* Finds out about NAME, and what its loader says of LIBRARY (NULL: there is none). */
 void cq_inspect(const char *name, const char *library, struct cq_inspection *ret);
 
-/* What the policy goes by: the file that will run, or NULL. */
+/* The file that runs in the end, which the policy goes by, or NULL. */
 const char *cq_inspect_executable(const struct cq_inspection *inspection);
 
 /* The exit status that cpuquota-exec has if the program cannot be executed, else 0. */

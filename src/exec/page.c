@@ -116,13 +116,15 @@ void cq_page_title(const struct cq_page *page, const char *title)
 void cq_page_entry(const struct cq_page *page, unsigned indent, const char *label, enum cq_colour colour,
 		   const char *text)
 {
-	fprintf(page->stream, "  %s", label);
-	if (page->width < indent + LEAST_ROOM) {
+	bool is_narrow = page->width < indent + LEAST_ROOM;
+
+	if (is_narrow)
 		indent = NARROW_INDENT;
+	fprintf(page->stream, "  %s", label);
+	if (is_narrow && *label)
 		new_line(page, indent);
-	} else {
+	else
 		fprintf(page->stream, "%*s", (int)(indent - 2 - strlen(label)), "");
-	}
 	put_colour(page, colour);
 	put_words(page, indent, text);
 	put_colour(page, CQ_PLAIN);

@@ -46,12 +46,16 @@ static int number_in(const char *file, const char *prefix)
 void cq_ways_find(struct cq_ways *ret)
 {
 	const char *library = getenv("CPUQUOTA_LIBRARY"), *wrapper = getenv("CPUQUOTA_EXEC");
+	char *told;
 
 	memset(ret, 0, sizeof *ret);
 	ret->library = cq_launch_find_library();
 	ret->named_library = library && *library ? cq_format("%s", library) : NULL;
 	ret->wrapper = cq_format("%s", wrapper && *wrapper ? wrapper : BINDIR "/cpuquota-exec");
 	ret->has_wrapper = access(ret->wrapper, X_OK) == 0;
+	told = cq_launch_find_wrapper();
+	ret->tells_wrapper = told != NULL;
+	free(told);
 	ret->has_no_new_privs = prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == 1;
 	ret->ptrace_scope = number_in("/proc/sys/kernel/yama/ptrace_scope", "");
 	ret->seccomp_filters = number_in("/proc/self/status", "Seccomp_filters:");
@@ -134,12 +138,12 @@ static void __attribute__((format(printf, 3, 4))) say(struct cq_reach *reach, co
 
 static bool is_go(const struct question *question)
 {
-	return question->program->target.is_known && question->program->target.program.is_go;
+	return question->program->runs.is_known && question->program->runs.program.is_go;
 }
 
 static bool needs_trap(const struct question *question)
 {
-	return cq_target_needs_trap(&question->program->target);
+	return cq_target_needs_trap(&question->program->runs);
 }
 
 /* False, having said why, if nothing of the program will run. */
@@ -151,7 +155,8 @@ static bool can_run(const struct question *question)
 	if (!program->is_found)
 		say(ret, "not_found", "%s", strerror(-program->exec_error));
 	else if (program->exec_error)
-		say(ret, "cannot_execute", "it cannot be executed: %s", strerror(-program->exec_error));
+		say(ret, "cannot_execute", "%s cannot be executed: %s", program->env_program ? program->env_program : "it",
+		    strerror(-program->exec_error));
 	else if (question->mode != CQ_MODE_ENV && question->machine->error_count)
 		say(ret, "policy_error", "the policy has an error: cpuquota-exec does not start (exit status %d)",
 		    CQ_EXIT_FAILED);
@@ -176,8 +181,8 @@ static bool is_preloaded(const struct question *question)
 	if (program->linkage == CQ_KIND_STATIC || program->linkage == CQ_KIND_STATIC_PIE ||
 	    program->linkage == CQ_KIND_OTHER)
 		return false;
-	if (program->target.is_known && !cq_program_is_native(&program->target.program)) {
-		bool is_32bit = !program->target.program.is_64bit;
+	if (program->runs.is_known && !cq_program_is_native(&program->runs.program)) {
+		bool is_32bit = !program->runs.program.is_64bit;
 
 		say(ret, is_32bit ? "wrong_class" : "other_machine", "the library is not for %s%s",
 		    is_32bit ? "32-bit " : "", program->machine);
@@ -199,6 +204,54 @@ static bool is_preloaded(const struct question *question)
 	return false;
 }
 
+/* False, having said why, if nothing hands over what has the library where it could be handed over. */
+static bool can_be_handed_over(const struct question *question)
+{
+	const struct cq_ways *ways = question->ways;
+	struct cq_reach *ret = question->ret;
+
+	if (question->program->runs.gives_rights)
+		say(ret, "gives_rights",
+		    "it asks the kernel; programs that give rights are not handed over to cpuquota-exec");
+	else if (question->mode == CQ_MODE_ENV ? !ways->has_wrapper : !ways->tells_wrapper)
+		say(ret, "no_exec", "it asks the kernel, and cpuquota-exec is not there to take it over: %s",
+		    ways->wrapper);
+	else
+		return true;
+	return false;
+}
+
+/* Whether the library hands a program over that env(1) executes: any one, if env(1) has the library. */
+static bool is_handed_over_by_env(const struct question *question)
+{
+	const struct cq_inspection *program = question->program;
+	const struct cq_ways *ways = question->ways;
+
+	if (program->target.is_known && cq_launch_can_preload(&program->target) && ways->library &&
+	    cq_launch_can_name(ways->library))
+		return can_be_handed_over(question);
+	say(question->ret, "not_handed_over", "it asks the kernel, and %s, which executes it, does not have the library",
+	    program->target.executable);
+	return false;
+}
+
+/* Of a static program, which nothing hands over that is started directly: whether another way will do. */
+static void say_static(const struct question *question)
+{
+	const struct cq_policy *policy = question->policy;
+	const char *why = question->program->runs.gives_rights	? "programs that give rights are not handed over"
+			  : policy->trap == CQ_TRAP_NEVER	? "the policy says trap = never"
+			  : policy->affinity == CQ_AFFINITY_REAL ? "the policy says affinity = real"
+			  : !question->ways->library		 ? "the library is not found"
+			  : !question->ways->has_wrapper	 ? "cpuquota-exec is not there to take it over"
+								 : NULL;
+
+	say(question->ret, "static", "it has no loader to preload with; %s%s",
+	    why ? "nor does a program that starts it hand it over: "
+		: "the library hands it over to cpuquota-exec if a program starts it that has the library (a shell)",
+	    why ? why : "");
+}
+
 /* Whether the library hands a program over that was started directly: one that Go built, and only where glibc gives the
  * library's constructor the program's arguments. */
 static bool is_handed_over(const struct question *question)
@@ -208,51 +261,47 @@ static bool is_handed_over(const struct question *question)
 
 	if (!needs_trap(question))
 		return false;
+	if (program->env_program)
+		return is_handed_over_by_env(question);
 	if (!ret->by_preload) {
 		if (program->linkage == CQ_KIND_STATIC || program->linkage == CQ_KIND_STATIC_PIE)
-			say(ret, "static",
-			    "it has no loader to preload with; the library hands it over to cpuquota-exec if a program "
-			    "starts it that has the library (a shell)");
+			say_static(question);
 		return false;
 	}
-	if (program->libc != CQ_LIBC_GLIBC || !program->target.program.has_go_note)
-		say(ret, "not_handed_over",
-		    "it asks the kernel, and the library cannot hand it over to cpuquota-exec: %s",
-		    program->libc != CQ_LIBC_GLIBC ? "not with this libc" : "it has no build id of Go");
-	else if (program->target.gives_rights)
-		say(ret, "gives_rights",
-		    "it asks the kernel; programs that give rights are not handed over to cpuquota-exec");
-	else if (!question->ways->has_wrapper)
-		say(ret, "no_exec", "it asks the kernel, and cpuquota-exec is not there to take it over: %s",
-		    question->ways->wrapper);
-	else
-		return true;
+	if (program->libc == CQ_LIBC_GLIBC && program->runs.program.has_go_note)
+		return can_be_handed_over(question);
+	say(ret, "not_handed_over", "it asks the kernel, and the library cannot hand it over to cpuquota-exec: %s",
+	    program->libc != CQ_LIBC_GLIBC ? "not with this libc" : "it has no build id of Go");
 	return false;
+}
+
+/* Whether cpuquota-exec plants a trap before it executes the program. */
+static bool plants_trap(const struct question *question)
+{
+	return question->mode != CQ_MODE_ENV &&
+	       (question->policy->trap == CQ_TRAP_ALWAYS || cq_target_needs_trap(&question->program->target));
 }
 
 static bool wants_trap(const struct question *question)
 {
 	const struct cq_policy *policy = question->policy;
+	bool may_hand_over = question->mode == CQ_MODE_ENV || question->program->env_program;
 
-	if (question->mode == CQ_MODE_ENV) {
-		if (!is_handed_over(question))
-			return false;
-	} else if (!needs_trap(question) && policy->trap != CQ_TRAP_ALWAYS) {
+	if (!plants_trap(question) && !(may_hand_over && is_handed_over(question)))
 		return false;
-	}
 	if (policy->trap == CQ_TRAP_NEVER)
 		say(question->ret, "trap_never", "it asks the kernel, and the policy says trap = never");
 	else if (policy->affinity == CQ_AFFINITY_REAL)
 		say(question->ret, "affinity_real", "it asks the kernel, and the policy says affinity = real");
-	return cq_launch_wants_trap(&question->program->target, policy);
+	else
+		return true;
+	return false;
 }
 
 /* Where no trap can be planted cpuquota-exec tells Go by a variable. */
 static void do_without_trap(const struct question *question)
 {
-	if (!is_go(question) || !question->trial.error)
-		return;
-	if (getenv("GOMAXPROCS"))
+	if (!is_go(question) || getenv("GOMAXPROCS"))
 		return;
 	question->ret->by_gomaxprocs = true;
 	say(question->ret, "gomaxprocs",
@@ -261,18 +310,20 @@ static void do_without_trap(const struct question *question)
 
 static void find_trap(const struct question *question)
 {
+	/* One that a program is handed over to knows nothing of --init. */
+	const struct cq_trial_trap *trial = plants_trap(question) ? &question->trial : &question->ways->trap;
 	struct cq_reach *ret = question->ret;
 	char *text = NULL;
 	const char *code;
 
 	if (!wants_trap(question))
 		return;
-	code = cq_ways_trap_code(question->ways, &question->trial, &text);
+	code = cq_ways_trap_code(question->ways, trial, &text);
 	if (code)
 		say(ret, code, "%s", text);
 	free(text);
-	ret->by_trap = !question->trial.error && question->trial.reaches;
-	if (!ret->by_trap)
+	ret->by_trap = !trial->error && trial->reaches;
+	if (trial->error)
 		do_without_trap(question);
 }
 
@@ -298,6 +349,11 @@ static void find_channels(const struct question *question)
 		    ret->counts == CQ_KNOWN_NO    ? ", not glibc's sysconf and get_nprocs"
 		    : ret->counts == CQ_NOT_KNOWN ? ", and what its libc makes of that"
 						  : "");
+	}
+	if (question->program->is_env_unclear && (ret->by_preload || ret->by_trap)) {
+		ret->counts = ret->affinity = ret->files = CQ_NOT_KNOWN;
+		say(ret, "env_options", "what %s executes, with options or variables, is not looked at",
+		    question->program->interpreters[question->program->interpreter_count - 1]);
 	}
 	if (question->program->linkage == CQ_KIND_UNREADABLE && ret->by_preload) {
 		ret->counts = ret->affinity = ret->files = CQ_NOT_KNOWN;
@@ -365,6 +421,12 @@ static void find(const struct question *question)
 		say(ret, "missing_library", "its loader does not find %s, and ends it", program->load.missing[i]);
 	if (program->load.missing_count)
 		return;
+	if (program->load.is_before_sanitizer) {
+		say(ret, "sanitizer",
+		    "AddressSanitizer ends it, as the library is loaded before its runtime: set "
+		    "ASAN_OPTIONS=verify_asan_link_order=0");
+		return;
+	}
 	if (question->policy->is_off)
 		say(ret, "off", "CPUQUOTA=off turns everything off");
 	else

@@ -12,6 +12,7 @@ struct cq_ways {
 	char *named_library; /* CPUQUOTA_LIBRARY; NULL: not set */
 	char *wrapper;       /* what the library hands programs over to */
 	bool has_wrapper;
+	bool tells_wrapper;  /* what this cpuquota-exec starts is told of one that is there */
 	bool has_no_new_privs;
 	int ptrace_scope;    /* of Yama; -1: there is no Yama, or it cannot be read */
 	int seccomp_filters; /* on this process; -1: not known (before Linux 5.9) */

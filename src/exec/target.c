@@ -25,6 +25,7 @@ static int look(struct cq_target *ret)
 	int r;
 
 	ret->gives_rights = false;
+	strcpy(ret->executable, ret->path);
 	strcpy(next, ret->path);
 	for (int i = 0; i < CQ_PROGRAM_MAX_INTERPRETERS; i++) {
 		bool is_script = false;

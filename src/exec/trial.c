@@ -135,6 +135,17 @@ static const char *behind(const char *text, const char *mark)
 	return found ? found + strlen(mark) : NULL;
 }
 
+/* As AddressSanitizer's runtime reads it (compiler-rt, verify_asan_link_order); the last one counts. */
+static bool checks_order(void)
+{
+	static const char option[] = "verify_asan_link_order=";
+	const char *options = getenv("ASAN_OPTIONS"), *value = NULL;
+
+	while (options && (options = strstr(options, option)))
+		value = options += sizeof option - 1;
+	return !value || *value == '1' || *value == 'y' || *value == 't';
+}
+
 /* One line of a loader: a library that was found, with its address; or that the first one missing ends it, of glibc
  * "PROGRAM: error while loading shared libraries: NAME: REASON", or "FILE: version `NAME' not found (REASON)", of musl
  * "Error loading shared library NAME: REASON"; or a complaint of one that was to be preloaded. */
@@ -150,6 +161,8 @@ static void take_line(struct cq_trial_load *load, const char *line, const char *
 		load->complaint = cq_format("%s", text);
 	else if (is_about_library)
 		load->takes_library = strstr(text, "(0x");
+	else if (strncmp(text, "libasan.so", 10) == 0)
+		load->is_before_sanitizer = load->takes_library && checks_order();
 	else if (missing)
 		add_missing(load, missing, strcspn(missing, ":"));
 	else if (strstr(text, ": version `") && strstr(text, "' not found"))

@@ -16,6 +16,7 @@ int cq_trial_execute(const char *path, bool *ret_tried);
 struct cq_trial_load {
 	bool is_tried;
 	bool takes_library;
+	bool is_before_sanitizer; /* the library comes before AddressSanitizer's runtime, which ends the program for that */
 	char *complaint; /* of the loader about the library; NULL: none */
 	char **missing;  /* libraries, or versions of them, that are not found: the loader ends the program */
 	unsigned missing_count;
