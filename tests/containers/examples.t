@@ -234,7 +234,8 @@ if command -v docker-compose >/dev/null; then
 		  worker: *here
 	END
 	mkdir "$work/tarball"
-	tar -C "$work/tarball" --strip-components=1 -xf "$release"/cpuquota-*-linux-"$(dpkg --print-architecture)".tar.gz
+	tar -C "$work/tarball" --strip-components 2 -xzf "$release"/cpuquota-*-linux-"$(dpkg --print-architecture)".tar.gz \
+		--wildcards '*/lib/libcpuquota.so' '*/bin/cpuquota-exec'
 	if command -v dockerd >/dev/null && start_dockerd "$work/engines"; then
 		tar -C "$work/debian" -cf - . | our_docker import - debian:bookworm-slim >/dev/null
 		our_compose --file "$compose" --file "$work/compose/override.yaml" up --no-color >"$work/log"

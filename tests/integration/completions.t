@@ -44,6 +44,10 @@ if [ -e /usr/share/bash-completion/bash_completion ]; then
 	done <<-END
 		$values
 	END
+	is 'bash completes the second of several keys' "$(in_bash 'cpuquota-exec --set round=floor,mi')" floor,min=
+	is 'bash completes the value of the second' "$(in_bash 'cpuquota-exec --set round=floor,mask=sp')" spread
+	is 'bash completes behind options in one word' "$(in_bash 'cpuquota-exec -rs ro')" round=
+	is 'bash completes a program behind these' "$(in_bash 'cpuquota-exec -rs max=1 base6' | sort -u)" base64
 	is 'bash completes an argument behind =' "$(in_bash 'cpuquota-exec --trap=n')" never
 	mkdir "$work/captured"
 	is 'bash completes a directory' "$(in_bash "cpuquota-exec --count --sysroot $work/capt")" "$work/captured"

@@ -76,6 +76,14 @@ run "$wrapper" --explain './odd
 name'
 matches 'control characters stay where they are' "$status:$said" '0:*./odd?name*'
 is 'as many lines begin a title as ever' "$(grep -c '^[^ ]' said)" 6
+echo 'min = 1' >secret.conf
+chmod 000 secret.conf
+if command -v setpriv >/dev/null && [ "$(id -u)" -eq 0 ]; then
+	chmod 755 .
+	run setpriv --reuid 65534 --regid 65534 --clear-groups "$wrapper" -p "$work/secret.conf" --explain
+	matches 'a policy that cannot be read is there' "$(tr -s ' \n' ' ' <said)" \
+		"*file $work/secret.conf (by --policy or CPUQUOTA_POLICY) error *secret.conf: permission denied*"
+fi
 octets=$(printf 'caf\303\251-\302\233-\233-\351-end')
 cp 'odd
 name' "$octets"
@@ -113,7 +121,7 @@ matches 'which CPUs, mask=spread' "$said" '*"shown": null,*'
 run "$wrapper" --set mask=first --explain --json --sysroot trees/v2-parent-tighter
 matches 'which CPUs, mask=first' "$said" '*"shown": "0",*'
 run "$wrapper" --explain --sysroot nonexistent
-matches 'a tree that is not there' "$status:$(tr -s ' \n' ' ' <said)" '125:*cannot be found out: No such file*'
+matches 'a tree that is not there' "$status:$(tr -s ' \n' ' ' <said)" '125:*not known: * has no list of CPUs*: No such file*'
 
 # A policy with errors is told of, and all else too.
 
@@ -184,6 +192,7 @@ if command -v script >/dev/null && [ "$(on_terminal 33 stty size)" = '24 33' ]; 
 		# A word that is longer than a line stands alone in it.
 		is "$columns columns: no line is longer" "$(awk -v width="$columns" 'length > (width < 80 ? width : 80) && split($0, words, " ") > 1 &&
 			length > length(words[split($0, words, " ")]) + 24' plain)" ''
+		is "$columns columns: no line is empty" "$(grep -c '^ *$' plain)" 0
 		is "$columns columns: the same words" "$(tr -s ' \n' '\n' <plain)" "$(tr -s ' \n' '\n' <said)"
 		matches "$columns columns: colours" "$(cat coloured)" "*$escape\\[1m*"
 	done

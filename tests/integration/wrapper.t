@@ -43,7 +43,7 @@ ends 'a script without an interpreter line, as env does' 5 '' "$wrapper" "$work/
 ends 'no program' 125 'cpuquota-exec: no program given*--help*' "$wrapper"
 ends 'no program after --' 125 'cpuquota-exec: no program given*' "$wrapper" --
 ends 'no program after an option' 125 'cpuquota-exec: no program given*' "$wrapper" --set round=floor
-ends 'an unknown option' 125 '*--colour*--help*' "$wrapper" --colour true
+ends 'an unknown option' 125 'cpuquota-exec: *--colour*--help*' "$wrapper" --colour true
 ends 'an unknown short option' 125 '*x*--help*' "$wrapper" -x true
 ends 'an option without its argument' 125 '*policy*--help*' "$wrapper" --policy
 ends 'a short option without its argument' 125 '*s*--help*' "$wrapper" -s
@@ -51,7 +51,8 @@ ends 'an option with an argument that it does not take' 125 '*count*--help*' "$w
 ends '--sysroot without --count' 125 'cpuquota-exec: --sysroot goes with --count*' "$wrapper" --sysroot / true
 ends '--count with a program' 125 'cpuquota-exec: --count takes no program*' "$wrapper" --count true
 ends '--check-policy with two files' 125 'cpuquota-exec: --check-policy takes one file*' "$wrapper" --check-policy a b
-ends 'a sysroot that is not there' 125 'cpuquota-exec: *' "$wrapper" --count --sysroot "$work/none"
+ends 'a sysroot that is not there' 125 "cpuquota-exec: --sysroot: $work/none has no list of CPUs*: No such file*" \
+	"$wrapper" --count --sysroot "$work/none"
 
 # What belongs to whom.
 
@@ -82,7 +83,13 @@ for what in SigBlk SigIgn NoNewPrivs Seccomp Cpus_allowed; do
 done
 is 'a variable of the user stays' "$(GOMAXPROCS=7 OMP_NUM_THREADS=9 "$wrapper" sh -c 'echo $GOMAXPROCS $OMP_NUM_THREADS')" '7 9'
 is 'the environment has LD_PRELOAD more, and nothing else' \
-	"$(env -i A=b CPUQUOTA_LIBRARY="$library" "$wrapper" "$(command -v env)" | sort)" "$(printf '%s\n' A=b "CPUQUOTA_LIBRARY=$library" "LD_PRELOAD=$library")"
+	"$(env -i A=b CPUQUOTA_EXEC="$wrapper" CPUQUOTA_LIBRARY="$library" "$wrapper" "$(command -v env)" | sort)" \
+	"$(printf '%s\n' A=b "CPUQUOTA_EXEC=$wrapper" "CPUQUOTA_LIBRARY=$library" "LD_PRELOAD=$library")"
+installed=$("$wrapper" --explain | sed -n 's/^  hand over  *\([^,]*\).*/\1/p')
+is 'where none is installed, this one is what the library hands programs over to' \
+	"$(env -u CPUQUOTA_EXEC "$wrapper" sh -c 'echo "$CPUQUOTA_EXEC"')" \
+	"$([ -x "$installed" ] || readlink -f "$wrapper")"
+is 'where one is named, that is' "$(CPUQUOTA_EXEC=/a/b "$wrapper" sh -c 'echo "$CPUQUOTA_EXEC"')" /a/b
 
 # LD_PRELOAD. The libraries in it need not be there: ld.so says so, and goes on.
 
@@ -116,6 +123,18 @@ for off in --set=off -soff; do
 done
 ends 'no library' 3 'cpuquota-exec: CPUQUOTA_LIBRARY=*: not found: *sh sees the real CPUs' \
 	env CPUQUOTA_LIBRARY="$work/none.so" "$wrapper" sh -c 'exit 3'
+mkdir -p "$work/tree/bin" "$work/tree/lib"
+cp "$wrapper" "$work/tree/bin/cpuquota-exec"
+cp "$library" "$work/tree/lib/libcpuquota.so"
+if [ -e "$(dirname "$installed")/../lib/libcpuquota.so" ]; then
+	skip 'the library in ../lib' 'one is installed on this machine'
+else
+	is 'the library in ../lib' "$(env -u CPUQUOTA_LIBRARY "$work/tree/bin/cpuquota-exec" sh -c 'echo "$LD_PRELOAD"')" \
+		"$work/tree/lib/libcpuquota.so"
+	rm "$work/tree/lib/libcpuquota.so"
+	ends 'no library anywhere' 3 'cpuquota-exec: /*/libcpuquota.so: not found, nor beside cpuquota-exec: *sh sees the real CPUs' \
+		env -u CPUQUOTA_LIBRARY "$work/tree/bin/cpuquota-exec" sh -c 'exit 3'
+fi
 mkdir "$work/a b"
 cp "$library" "$work/a b/libcpuquota.so"
 ends 'a library that LD_PRELOAD cannot name' 3 'cpuquota-exec: *space*sh sees the real CPUs' \
@@ -199,6 +218,22 @@ ends '--check-policy of a bad one' 125 "cpuquota-exec: $work/bad.conf:3: *
 ends '--check-policy of a missing one' 125 "cpuquota-exec: $work/none.conf: *" "$wrapper" --check-policy "$work/none.conf"
 ends '--check-policy of the one in CPUQUOTA_POLICY' 125 "cpuquota-exec: $work/bad.conf:3: *" \
 	env CPUQUOTA_POLICY="$work/bad.conf" "$wrapper" --check-policy
+ends '--check-policy of the one in --policy' 125 "cpuquota-exec: $work/bad.conf:3: *" "$wrapper" -p "$work/bad.conf" --check-policy
+ends '--check-policy with --policy and a file' 125 'cpuquota-exec: --policy goes with --check-policy without a file*' \
+	"$wrapper" -p "$work/one.conf" --check-policy "$work/one.conf"
+ends '--check-policy when off' 125 "cpuquota-exec: $work/bad.conf:3: *" env CPUQUOTA=off "$wrapper" --check-policy "$work/bad.conf"
+ends '--check-policy when off, of a missing one' 125 "cpuquota-exec: $work/none.conf: no such file" \
+	env CPUQUOTA=off "$wrapper" --check-policy "$work/none.conf"
+ends '--check-policy when off, of the one that would be read' 125 "cpuquota-exec: $work/bad.conf:3: *" \
+	env CPUQUOTA=off CPUQUOTA_POLICY="$work/bad.conf" "$wrapper" --check-policy
+# shellcheck disable=SC2016 # $0
+is '--check-policy of a slow pipe' "$( (sleep 0.2; echo 'min = 1'; sleep 0.2; echo 'max = 2') | "$wrapper" --check-policy -)" \
+	'standard input: no errors'
+ends '--check-policy of a pipe with an error' 125 'cpuquota-exec: /dev/stdin:2: *' \
+	sh -c '(echo "min = 1"; sleep 0.2; echo "max = 0") | "$0" --check-policy /dev/stdin' "$wrapper"
+ends '--check-policy of an endless file' 125 'cpuquota-exec: /dev/zero:*' timeout 20 "$wrapper" --check-policy /dev/zero
+ends '--check-policy of a pipe that no program could read' 125 "cpuquota-exec: $work/fifo: expected a file*" \
+	env CPUQUOTA_POLICY="$work/fifo" timeout 20 "$wrapper" --check-policy
 ends '--check-policy with a bad CPUQUOTA' 125 'cpuquota-exec: CPUQUOTA: *' env CPUQUOTA=min=0 "$wrapper" --check-policy "$work/one.conf"
 version=$(sed -n 's/^#define PACKAGE_VERSION "\(.*\)"/\1/p' "$top_builddir/config.h")
 is '--version' "$("$wrapper" --version)" "cpuquota-exec ${version:-unknown}"

@@ -175,12 +175,33 @@ if has_built 'musl' musl-gcc -o cpus-musl "$programs/cpus.c"; then
 	verdict 'musl' 'counts affinity' ./cpus-musl
 	is 'musl: libc' "$(explained said get program.libc)" musl
 fi
+if has_built AddressSanitizer gcc -fsanitize=address -o cpus-asan "$programs/cpus.c"; then
+	explain ./cpus-asan
+	explained said verdict "$real" counts >verdicts
+	codes='env:sanitizer exec:sanitizer init:sanitizer'
+	while read -r mode reached said_codes expected <&7; do
+		is "AddressSanitizer: $mode" "$reached" no
+		matches "AddressSanitizer: $mode: it ends" "$(start "$mode" ./cpus-asan 2>&1 7<&-)" '*ASan runtime does not come first*'
+		check_codes
+	done 7<verdicts
+	codes=
+	ASAN_OPTIONS=verify_asan_link_order=0
+	export ASAN_OPTIONS
+	verdict 'AddressSanitizer, told not to mind' 'counts affinity' ./cpus-asan
+	unset ASAN_OPTIONS
+fi
 codes='env:static exec:kernel_only init:kernel_only'
 if has_built 'static programs' "$cc" -static -o cpus-static "$programs/cpus.c"; then
 	verdict 'static' 'counts affinity' ./cpus-static
 	is 'static: kind, libc' "$(explained said get program.kind program.libc program.modes.1.reached)" 'static glibc partly'
 	codes='env:static exec:trap_never init:trap_never'
 	CPUQUOTA=trap=never verdict 'static, trap=never' 'counts affinity' ./cpus-static
+	hand_over_said() { "$wrapper" "$@" --explain ./cpus-static | tr -s ' \n' ' '; }
+	matches 'static: it can be handed over' "$(hand_over_said)" '*ENV LD_PRELOAD no it has no loader*the library hands it over*'
+	matches 'static, trap=never: it is not handed over' "$(hand_over_said --trap never)" '*loader*nor does*trap = never*'
+	matches 'static, affinity=real: nor is it then' "$(hand_over_said -s affinity=real)" '*loader*nor does*affinity = real*'
+	matches 'static, no cpuquota-exec: nor is it then' "$(CPUQUOTA_EXEC=/nonexistent hand_over_said)" '*loader*nor does*not there*'
+	matches 'static, no library: nor is it then' "$(CPUQUOTA_LIBRARY=/nonexistent hand_over_said)" '*loader*nor does*not found*'
 	codes='env:static exec:affinity_real init:affinity_real'
 	CPUQUOTA=affinity=real verdict 'static, affinity=real' 'counts affinity' ./cpus-static
 fi
@@ -374,9 +395,43 @@ if [ -x cpus ]; then
 	is 'script of a script: interpreters' "$(explained said get program.interpreters)" "[\"$work/script\", \"/bin/sh\"]"
 	verdict 'script of env' 'counts affinity' ./script-of-env
 	is 'script of env: what it executes' "$(explained said get program.env_program)" "$(readlink -f "$(command -v sh)")"
+	# What env executes counts, and that may be such a script again; the library that env has hands it over.
+	printf '#!/usr/bin/env cpus-static\n' >static-of-env
+	printf '#!/usr/bin/env -S A=1 static-of-env\n' >script-of-env-of-env
+	printf '#!/usr/bin/env -S -u LD_PRELOAD sh\nexec %s/cpus\n' "$work" >options-of-env
+	printf '#!/usr/bin/env cpuquota-nonexistent\n' >nothing-of-env
+	printf '#!/usr/bin/env sh -e\n' >two-words-of-env
+	printf '#!/usr/bin/env no-permission\n' >no-permission-of-env
+	echo '#!/bin/sh' >no-permission
+	chmod 755 static-of-env script-of-env-of-env options-of-env nothing-of-env two-words-of-env no-permission-of-env
+	true_path=$PATH PATH=$work:$PATH
+	if [ -x cpus-static ]; then
+		codes='env:kernel_only exec:kernel_only init:kernel_only'
+		verdict 'static, by a script of env' 'counts affinity' ./static-of-env
+		is 'static, by a script of env: what it executes' "$(explained said get program.linkage program.env_program)" \
+			"static $work/cpus-static"
+		verdict 'static, by env and env' 'counts affinity' ./script-of-env-of-env
+		codes='env:no_exec exec:no_exec init:no_exec'
+		CPUQUOTA_EXEC=/nonexistent/cpuquota-exec \
+			verdict 'static, by a script of env, no cpuquota-exec' 'counts affinity' ./static-of-env
+		codes='env:trap_never exec:trap_never init:trap_never'
+		CPUQUOTA=trap=never verdict 'static, by a script of env, trap=never' 'counts affinity' ./static-of-env
+		codes='env:kernel_only exec:kernel_only init:kernel_only'
+		CPUQUOTA=trap=always verdict 'static, by a script of env, trap=always' 'counts affinity' ./static-of-env
+	fi
+	codes='env:env_options exec:env_options init:env_options'
+	verdict 'a script of env with options' 'counts affinity' ./options-of-env
+	codes='env:cannot_execute exec:cannot_execute init:cannot_execute'
+	no_start 'a script of env, not found' ./nothing-of-env
+	is 'a script of env, not found: exit status' "$status" 127
+	no_start 'a script of env, two words' ./two-words-of-env
+	is 'a script of env, two words: exit status' "$status" 127
+	no_start 'a script of env, no permission' ./no-permission-of-env
+	is 'a script of env, no permission: exit status' "$status" 126
+	PATH=$true_path
 	codes=env:for_shell
 	verdict 'text without #!' 'counts affinity' ./text
-	is 'text without #!: kind' "$(explained said get program.kind)" text
+	is 'text without #!: kind, bits' "$(explained said get program.kind program.bits)" 'text 64'
 	verdict 'empty file' '' ./empty
 	is 'empty file: kind' "$(explained said get program.kind)" empty
 	codes=

@@ -352,6 +352,13 @@ for way in execvp execvpe execlp posix_spawnp; do
 	is "handed over: by $way, found in PATH" "$(exec_by "$way" state count)" 1
 	is_same "$way" state one
 done
+# Neither has to be installed: cpuquota-exec says where it is itself.
+mkdir -p elsewhere
+cp "$wrapper" elsewhere/cpuquota-exec
+cp "$library" elsewhere/libcpuquota.so
+# shellcheck disable=SC2016 # $0
+is 'handed over to a cpuquota-exec that is not installed' "$(in_cgroup "$cgroup" \
+	env -u CPUQUOTA_EXEC -u CPUQUOTA_LIBRARY elsewhere/cpuquota-exec sh -c '"$0" count; "$0" count' "$work/state" | paste -sd ' ')" '1 1'
 mkdir -p in-the-way/state
 path=$PATH PATH=$work/in-the-way:$PATH
 is 'handed over: by execvp, found in PATH behind a directory of that name' "$(exec_by execvp state count)" 1
