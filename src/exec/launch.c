@@ -145,7 +145,7 @@ static void name_wrapper(void)
 	char *wrapper = cq_launch_find_wrapper();
 
 	if (wrapper && strcmp(wrapper, BINDIR "/cpuquota-exec") != 0)
-		setenv("CPUQUOTA_EXEC", wrapper, 0);
+		setenv("CPUQUOTA_EXEC", wrapper, 1);
 	free(wrapper);
 }
 
