@@ -206,6 +206,13 @@ static void choose(struct options *options, enum action action)
 	options->action = action;
 }
 
+static const char *directory_of(const char *option, const char *argument)
+{
+	if (!*argument)
+		die(option, "expected the name of a directory");
+	return argument;
+}
+
 static void parse_options(int argc, char **argv, struct options *ret)
 {
 	int option;
@@ -244,10 +251,10 @@ static void parse_options(int argc, char **argv, struct options *ret)
 			break;
 		case OPTION_CAPTURE:
 			choose(ret, CAPTURE);
-			ret->capture = optarg;
+			ret->capture = directory_of("--capture", optarg);
 			break;
 		case OPTION_SYSROOT:
-			ret->sysroot = optarg;
+			ret->sysroot = directory_of("--sysroot", optarg);
 			break;
 		case 'h':
 			fputs(usage, stdout);
@@ -335,6 +342,8 @@ int main(int argc, char **argv)
 	struct cq_policy policy;
 	struct cq_command command = {.fd = -1};
 
+	if (!argc)
+		die_usage("no program given");
 	cq_trap_note_arguments(argc, argv);
 	if (argc > 2 && strcmp(argv[1], "--hand-over") == 0)
 		return hand_over(false, argv[2], argv + 3);

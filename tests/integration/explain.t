@@ -228,7 +228,7 @@ run "$wrapper" --capture file
 is_failure '--capture over a file' '--capture: file: Not a directory'
 is '--capture over a file: it stays' "$(cat file)" text
 run "$wrapper" --capture ''
-is_failure '--capture to no name' '--capture: : No such file or directory'
+is_failure '--capture to no name' '--capture: expected the name of a directory'
 run "$wrapper" --capture /proc/captured
 is_failure '--capture to where nothing can be made' '--capture: /proc/captured: *'
 is '--capture that cannot write' "$(sh -c 'ulimit -f 0; trap "" XFSZ; "$0" --capture large; echo $?' "$wrapper" 2>&1)" \

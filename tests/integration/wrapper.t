@@ -51,6 +51,7 @@ ends 'an option with an argument that it does not take' 125 '*count*--help*' "$w
 ends '--sysroot without --count' 125 'cpuquota-exec: --sysroot goes with --count*' "$wrapper" --sysroot / true
 ends '--count with a program' 125 'cpuquota-exec: --count takes no program*' "$wrapper" --count true
 ends '--check-policy with two files' 125 'cpuquota-exec: --check-policy takes one file*' "$wrapper" --check-policy a b
+ends 'a sysroot without a name' 125 'cpuquota-exec: --sysroot: expected the name of a directory*' "$wrapper" --count --sysroot=
 ends 'a sysroot that is not there' 125 "cpuquota-exec: --sysroot: $work/none has no list of CPUs*: No such file*" \
 	"$wrapper" --count --sysroot "$work/none"
 

@@ -142,6 +142,7 @@ fi
 
 is 'a shell and its children' "$(guarded "$W" --trap=always \
 	sh -c '"$A" once; ("$A" once); "$A" once | cat; exec "$A" once' | paste -sd ' ')" "$one $one $one $one"
+is 'a cleared environment' "$(guarded "$W" --trap=always env -i "$A" once)" "$one"
 is 'sixteen threads' "$(guarded "$W" "$A" threads "$one" 2>&1)" 0
 for kind in '' --init; do
 	# shellcheck disable=SC2086 # no argument if empty
