@@ -10,6 +10,7 @@
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -247,24 +248,27 @@ static bool try_to_execute(struct cq_inspection *ret, enum cq_kind kind)
 	return true;
 }
 
-/* Why a name without a slash was not found: a file of that name that may not be executed is another error than none. */
+/* Why NAME was not found, as execvp(3) says: in PATH a file that may not be executed, or a directory that may not be
+ * searched, is another error than none, and what is neither ends the search. */
 static int find_error(const char *name)
 {
 	const char *directories = getenv("PATH");
 	int error = -ENOENT;
 
 	if (strchr(name, '/') || !*name)
-		return error;
+		return access(name, F_OK) != 0 ? -errno : error;
+	if (strlen(name) > NAME_MAX)
+		return -ENAMETOOLONG;
 	for (directories = directories ? directories : "/bin:/usr/bin";; directories++) {
 		size_t length = strcspn(directories, ":");
 		char *path = cq_format("%.*s%s%s", (int)length, directories, length ? "/" : "", name);
-		struct stat status;
+		int reason = access(path, F_OK) != 0 ? errno : EACCES;
 
-		if (stat(path, &status) == 0)
-			error = -EACCES;
 		free(path);
+		if (reason != ENOENT && reason != ENOTDIR)
+			error = -reason;
 		directories += length;
-		if (!*directories)
+		if (!*directories || (error != -ENOENT && error != -EACCES))
 			return error;
 	}
 }

@@ -519,6 +519,18 @@ no_start 'not found' ./nonexistent
 is 'not found: exit status' "$status" 127
 no_start 'not found by PATH' cpuquota-nonexistent
 is 'not found by PATH: exit status' "$status" 127
+long=$(printf '%0300d' 0)
+mkdir -m 700 closed
+cp "$(command -v true)" closed/in-closed
+ln -s loop loop
+for program in ./loop loop ./said/below "./$long" "$long"; do
+	PATH=$work:$PATH no_start "not to be found: $(printf '%.12s' "$program")" "$program"
+	is "$name: exit status" "$status" 126
+done
+for program in closed/in-closed in-closed; do
+	prefix=$as_user PATH=$work/closed:$PATH no_start "in a closed directory: $program" "$program"
+	is "$name: exit status" "$status" 126
+done
 codes='env:cannot_execute exec:cannot_execute init:cannot_execute'
 mkdir directory
 no_start 'directory' ./directory
